@@ -39,15 +39,16 @@ impl Drain {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
     }
 
-    /// A report came, after which `bytes` more have left and SDUs stand or not. Time for which none had left of a queue that stood; zero
-    /// where there was none.
+    /// A report came, after which `bytes` more have left and SDUs stand or not. Time for which none had left of a queue that outlasts the
+    /// report; zero where there was none, or where what leaves at once is all of it.
     pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) -> Duration {
         // One without bytes says what arrived, or nothing.
         if bytes == 0 {
             return Duration::ZERO;
         }
-        let unserved = if self.stood { now.since(self.last) } else { Duration::ZERO };
+        let mut unserved = Duration::ZERO;
         if self.stood && stands {
+            unserved = now.since(self.last);
             // Signed, which a processor converts at once.
             self.learn(unserved.as_nanos().max(MIN_GAP) as i64 as f32, bytes as i64 as f32);
         }
@@ -126,7 +127,8 @@ mod tests {
         assert_eq!(unserved(5, 3_000, true), 0);
         assert_eq!(unserved(105, 0, true), 0);
         assert_eq!(unserved(115, 3_000, true), 110);
-        assert_eq!(unserved(125, 3_000, false), 10);
+        // All of it leaves at once: next to nothing had come meanwhile.
+        assert_eq!(unserved(225, 3_000, false), 0);
         // The queue ended: nobody waited.
         assert_eq!(unserved(1_000, 3_000, true), 0);
     }
