@@ -1,8 +1,10 @@
 //! Store of a study: a folder with its description and one record a run. Several processes may share it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thiserror::Error;
 
@@ -56,6 +58,9 @@ impl Store {
     pub fn open(folder: &Path, study: &Study) -> Result<Self, StoreError> {
         let file = folder.join(DESCRIPTION);
         let description = Description::of(study);
+        // Another process may make the same store now. It writes the description before all else, so what is listed before the
+        // description is looked for, and has none, is nobody's study.
+        let used = used(folder);
         match fs::read_to_string(&file) {
             Ok(text) => {
                 let there = serde_json::from_str::<Description>(&text).map_err(|error| StoreError::Broken {
@@ -67,16 +72,15 @@ impl Store {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+                if used {
                     return Err(StoreError::Foreign(folder.display().to_string()));
                 }
             }
             Err(error) => return Err(FileError::at(&file, error).into()),
         }
-        let store = Self { folder: folder.to_path_buf(), records: Records::open(folder)? };
         let text = serde_json::to_string_pretty(&description).unwrap_or_default() + "\n";
-        store.write(DESCRIPTION, text.as_bytes())?;
-        Ok(store)
+        write(folder, DESCRIPTION, text.as_bytes())?;
+        Ok(Self { folder: folder.to_path_buf(), records: Records::open(folder)? })
     }
 
     /// Folder of the store.
@@ -127,11 +131,25 @@ impl Store {
     /// # Errors
     /// A file that can't be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let (path, temporary) = (self.folder.join(name), self.folder.join(format!(".{name}.{}", std::process::id())));
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| FileError::at(folder, error))?;
-        }
-        fs::write(&temporary, bytes).map_err(|error| FileError::at(&temporary, error))?;
-        Ok(fs::rename(&temporary, &path).map_err(|error| FileError::at(&path, error))?)
+        Ok(write(&self.folder, name, bytes)?)
     }
+}
+
+/// True for a folder with files other than a description that is being written.
+fn used(folder: &Path) -> bool {
+    let begun = |name: &OsStr| name.to_string_lossy().starts_with(&format!(".{DESCRIPTION}."));
+    folder.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| !begun(&entry.file_name())))
+}
+
+/// Writes a file of a folder whole: under a name of this call first, then by a rename.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(name);
+    let temporary = folder.join(format!(".{name}.{}.{number}", std::process::id()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| FileError::at(folder, error))?;
+    }
+    fs::write(&temporary, bytes).map_err(|error| FileError::at(&temporary, error))?;
+    fs::rename(&temporary, &path).map_err(|error| FileError::at(&path, error))
 }

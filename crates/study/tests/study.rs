@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use tempfile::TempDir;
 use tidemark_study::{ExecuteError, Limits, Plan, Run, Store, Study, Table, TableError, execute, run_one};
@@ -170,6 +172,25 @@ fn a_widened_study_runs_what_is_missing_and_another_one_is_refused() {
     fs::write(folder.path().join("foreign/file"), "").unwrap();
     let error = Store::open(&folder.path().join("foreign"), &wide).unwrap_err().to_string();
     assert!(error.contains("is no folder of a study"), "{error}");
+}
+
+#[test]
+fn a_new_store_is_opened_by_many_at_once() {
+    let folder = TempDir::new().unwrap();
+    let study = written(folder.path(), STUDY);
+    for round in 0..200 {
+        let out = folder.path().join(round.to_string());
+        let together = Barrier::new(4);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    together.wait();
+                    Store::open(&out, &study).unwrap_or_else(|error| panic!("{error}"));
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "the description, records, and records that are being made");
+    }
 }
 
 #[test]
