@@ -25,7 +25,7 @@ packages:
 
 fmt-check:
 	$(CARGO) fmt --all --check
-	rustfmt --edition 2024 --check crates/marker/src/law/*.rs
+	rustfmt --edition 2024 --check $(shell find crates/marker/src/law -name '*.rs')
 
 lint: web language links imports
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
