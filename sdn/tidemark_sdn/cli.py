@@ -19,14 +19,14 @@ from tidemark_sdn.controller import Controller
 from tidemark_sdn.lab import reaction
 from tidemark_sdn.lab.demo import find_tidemark, run_demo
 from tidemark_sdn.lab.drawing import draw, simulated
-from tidemark_sdn.lab.experiment import Experiment
+from tidemark_sdn.lab.experiment import Experiment, Queues
 from tidemark_sdn.lab.isolation import LabError, enter
 from tidemark_sdn.lab.measure import FIGURES, measure, points_of, write
 from tidemark_sdn.metrics import exposition
 from tidemark_sdn.openflow import ChannelError
 from tidemark_sdn.status import read_status
 from tidemark_sdn.tls import server_context
-from tidemark_sdn.units import format_rate, format_time, parse_rate, parse_time
+from tidemark_sdn.units import format_rate, format_time, parse_rate, parse_size, parse_time
 
 _ERRORS = (ConfigError, ProgramError, RefusedError, SwitchError, ChannelError, LabError, OSError)
 
@@ -71,12 +71,19 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
+    demo.add_argument("--period", default="100 ms", help="between looks of the controller at the queues")
     demo.add_argument("--target", default="15 ms", help="of PI2's classic queue (sound)")
     demo.add_argument("--coupling", type=float, default=2.0, help="marks of L4S packets for PI2's probability (sound)")
     demo.add_argument(
         "--round-trip", default="0 ms", help="of the line without its queue, whose wire a `tidemark hop` is"
     )
-    demo.add_argument("--one-queue", action="store_true", help="all traffic in one queue")
+    demo.add_argument(
+        "--one-queue", action="store_true", help="all traffic in one queue, which has the classic one's size"
+    )
+    queues = Queues()
+    demo.add_argument("--l4s-size", default=f"{queues.l4s_size} B", help="of the L4S queue")
+    demo.add_argument("--classic-size", default=f"{queues.classic_size} B", help="of the classic queue")
+    demo.add_argument("--l4s-share", type=float, default=queues.l4s_share, help="of the line's rate, for the L4S queue")
     _add_size(demo)
     demo.set_defaults(execute=_demo)
 
@@ -178,8 +185,10 @@ def _demo(arguments: argparse.Namespace) -> None:
     try:
         rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
         target, round_trip = parse_time(arguments.target), parse_time(arguments.round_trip)
+        period = parse_time(arguments.period)
+        sizes = parse_size(arguments.l4s_size), parse_size(arguments.classic_size)
     except ValueError as error:
-        raise ConfigError(f"--rate, --time, --target or --round-trip: {error}") from None
+        raise ConfigError(f"--rate, --time, --period, --target, --round-trip or a queue's size: {error}") from None
     run_demo(
         Experiment(
             tidemark=find_tidemark(arguments.tidemark),
@@ -190,12 +199,16 @@ def _demo(arguments: argparse.Namespace) -> None:
             q1=arguments.q1,
             q2=arguments.q2,
             one_queue=arguments.one_queue or arguments.hop is not None,
+            queues=Queues(*sizes, arguments.l4s_share),
             hop=arguments.hop,
             round_trip=round_trip,
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,
-            settings=f'[sound]\ntarget = "{target * 1e3:g} ms"\ncoupling = {arguments.coupling:g}\n',
+            settings=(
+                f'period = "{period * 1e3:g} ms"\n'
+                f'[sound]\ntarget = "{target * 1e3:g} ms"\ncoupling = {arguments.coupling:g}\n'
+            ),
             seconds=seconds,
         )
     )

@@ -31,16 +31,44 @@ _L4S_PORT, _CLASSIC_PORT, _PROBE_PORT = 4100, 5200, 6100
 _CLASSIC_CONTROLLERS = ("cubic", "reno")
 _AGENT_PORT = 6700
 _PATIENCE = 20.0
-# The datapath in user space sends through a packet socket, whose buffer of 208 kB (net.core.wmem_default, as the kernel
-# counts) holds about 90 packets of all queues of a port: a queue that is to fill up by itself has to be smaller.
-_CLASSIC_SIZE = 80_000
-_QUEUE_SIZES = f'l4s_size = "30 kB"\nclassic_size = "{_CLASSIC_SIZE // 1000} kB"\n'
-# Own rate of the classic queue, a share of the line's: [queues] l4s_share leaves it.
-_CLASSIC_SHARE = 0.1
 # Of a hop that is a wire: nothing waits for it.
 _WIRE_RATE = "1 Gbit/s"
 _SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
 PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
+
+
+@dataclass(frozen=True)
+class Queues:
+    """Queues of the line. Sizes in bytes.
+
+    The datapath in user space sends through a packet socket, whose buffer of 208 kB (net.core.wmem_default, as the
+    kernel counts) holds about 90 packets of all queues of a port: queues that fill up by themselves are smaller.
+    """
+
+    l4s_size: int = 30_000
+    classic_size: int = 80_000
+    # Of the line's rate. The classic queue keeps the rest, as RFC 9332's scheduler does (Linux: 90 and 10 %).
+    l4s_share: float = 0.9
+
+    @property
+    def settings(self) -> str:
+        """Keys of the configuration's table."""
+        sizes = f'l4s_size = "{self.l4s_size} B"\nclassic_size = "{self.classic_size} B"\n'
+        return f"{sizes}l4s_share = {self.l4s_share:g}\n"
+
+    @property
+    def arguments(self) -> list[str]:
+        """Arguments of the demo."""
+        sizes = ["--l4s-size", f"{self.l4s_size} B", "--classic-size", f"{self.classic_size} B"]
+        return [*sizes, "--l4s-share", f"{self.l4s_share:g}"]
+
+    def longest_wait(self, rate: float) -> float:
+        """Seconds for which a packet can wait at most on a line of a rate in bit/s: a full queue at its own rate.
+
+        A tenth more for everything else on the way.
+        """
+        queues = ((self.l4s_size, self.l4s_share), (self.classic_size, 1.0 - self.l4s_share))
+        return 1.1 * max(size * 8 / (share * rate) for size, share in queues)
 
 
 @dataclass(frozen=True)
@@ -59,6 +87,7 @@ class Experiment:
     warm_up: float = 2.0
     # One queue for all traffic: the paper's comparison without queue management.
     one_queue: bool = False
+    queues: Queues = Queues()
     # Discipline of a `tidemark hop` that is the line: the switches then only forward.
     hop: str | None = None
     # Of the wire between the switches, in seconds: a `tidemark hop` holds packets for half of it each way.
@@ -130,14 +159,6 @@ class Outcome:
     hop_mbps: dict[Kind, float] = field(default_factory=dict)
 
 
-def longest_wait(rate: float) -> float:
-    """Seconds for which a packet can wait at most on a line of a rate in bit/s: a full classic queue at its own rate.
-
-    A tenth more for everything else on the way.
-    """
-    return 1.1 * _CLASSIC_SIZE * 8 / (_CLASSIC_SHARE * rate)
-
-
 class Laboratory:
     """The running network. Everything that it starts ends with `close`, or with its process."""
 
@@ -204,7 +225,7 @@ class Laboratory:
             [
                 f'mode = "{experiment.mode}"\nsocket = "{self.socket}"\n{experiment.settings}',
                 f"[literal]\nq1 = {experiment.q1:g}\n",
-                f"[queues]\nseparate = {str(not experiment.one_queue).lower()}\n{_QUEUE_SIZES}",
+                f"[queues]\nseparate = {str(not experiment.one_queue).lower()}\n{experiment.queues.settings}",
                 '[openflow]\nlisten = "0.0.0.0:6653"\n',
                 f'[tls]\ncertificate = "{tls.certificate}"\nprivate_key = "{tls.private_key}"\n'
                 f'authority = "{tls.authority}"\n',
