@@ -30,6 +30,8 @@ _L4S_PORT, _CLASSIC_PORT, _PROBE_PORT = 4100, 5200, 6100
 # Classic senders take turns with these, of the kernel.
 _CLASSIC_CONTROLLERS = ("cubic", "reno")
 _AGENT_PORT = 6700
+# Bytes of TCP in a packet of 1500.
+_SEGMENT = 1448
 _PATIENCE = 20.0
 # Of a hop that is a wire: nothing waits for it.
 _WIRE_RATE = "1 Gbit/s"
@@ -119,6 +121,14 @@ class Experiment:
 
 
 @dataclass
+class Losses:
+    """Packets that a flow has sent, those sent again included, and that were lost."""
+
+    sent: int = 0
+    lost: int = 0
+
+
+@dataclass
 class FlowFigures:
     """Figures that a flow's own programs give."""
 
@@ -129,8 +139,8 @@ class FlowFigures:
     packets: int
     marked: int
     lost: int
-    # Of these, in the first second, before rules and marks have come about; None where it is not known.
-    lost_at_start: int | None = None
+    # Sent and lost after the warm-up.
+    later: "Losses"
 
 
 @dataclass
@@ -398,18 +408,18 @@ class Laboratory:
         return self.experiment.seconds - self.experiment.warm_up
 
     def _l4s_figures(self, index: int) -> FlowFigures:
-        ends, lost_at_start = {}, 0
+        ends, later = {}, Losses()
         for role in ("sender", "receiver"):
             file = self.experiment.out / f"l{index}.{role}.json"
             lines = [line for line in file.read_text(encoding="utf-8").splitlines() if '"kind":"summary"' in line]
             if not lines and role == "sender" and "said nothing" in file.read_text(encoding="utf-8"):
                 # It found no way through a queue that was full all the time.
-                return FlowFigures(f"l{index}", Kind.L4S, self.experiment.controller, 0.0, 0, 0, 0)
+                return FlowFigures(f"l{index}", Kind.L4S, self.experiment.controller, 0.0, 0, 0, 0, later)
             if not lines:
                 raise LabError(f"{file}: the flow did not end as it should: {file.read_text(encoding='utf-8')[-300:]}")
             ends[role] = json.loads(lines[-1])
             if role == "sender":
-                lost_at_start = lost_in_first_second(file)
+                later = losses_of_sender(file, self.experiment.warm_up)
         receiver = ends["receiver"]
         return FlowFigures(
             name=f"l{index}",
@@ -419,7 +429,7 @@ class Laboratory:
             packets=receiver["packets"],
             marked=receiver["marked"],
             lost=ends["sender"]["lost"],
-            lost_at_start=lost_at_start,
+            later=later,
         )
 
     def _classic_figures(self, index: int) -> FlowFigures:
@@ -437,10 +447,10 @@ class Laboratory:
             kind=Kind.CLASSIC,
             controller=_CLASSIC_CONTROLLERS[index % len(_CLASSIC_CONTROLLERS)],
             mbps=received["bits_per_second"] / 1e6,
-            # A segment of 1448 bytes is a packet of 1500.
-            packets=sent["bytes"] // 1448,
+            packets=sent["bytes"] // _SEGMENT,
             marked=0,
             lost=sent["retransmits"],
+            later=losses_of_iperf3(document, self.experiment.warm_up),
         )
 
 
@@ -459,9 +469,31 @@ def finish(processes: Iterable["subprocess.Popen[bytes]"], seconds: float) -> No
                 process.wait(5)
 
 
-def lost_in_first_second(sender: Path) -> int:
-    """Packets that `tidemark send` counted as lost in its first interval, of a second."""
+def losses_of_sender(sender: Path, warm_up: float) -> Losses:
+    """Losses that `tidemark send` counted after the warm-up, in intervals of a second."""
+    later = Losses()
     for line in sender.read_text(encoding="utf-8").splitlines():
-        if '"kind":"interval"' in line:
-            return int(json.loads(line)["lost"])
-    return 0
+        if '"kind":"interval"' not in line and '"kind":"summary"' not in line:
+            continue
+        counted = json.loads(line)
+        # The summary has all, and the intervals of the warm-up are taken off it.
+        if counted["kind"] == "summary":
+            sign = 1
+        elif counted["t_s"] < warm_up + 0.5:
+            sign = -1
+        else:
+            continue
+        later.sent += sign * counted["packets"]
+        later.lost += sign * counted["lost"]
+    return later
+
+
+def losses_of_iperf3(document: dict[str, Any], warm_up: float) -> Losses:
+    """Losses that iperf3 counted after the warm-up, in intervals of a second."""
+    later = Losses()
+    for interval in document.get("intervals", []):
+        counted = interval["sum"]
+        if counted["start"] > warm_up - 0.5:
+            later.sent += counted["bytes"] // _SEGMENT + counted["retransmits"]
+            later.lost += counted["retransmits"]
+    return later

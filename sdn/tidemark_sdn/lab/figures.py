@@ -30,12 +30,11 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
             "least_mbps": min(rates),
             "most_mbps": max(rates),
         }
-        sent = sum(flow.packets + (flow.lost if flow.kind is Kind.L4S else 0) for flow in flows)
-        if sent:
+        # Receivers count what arrived, iperf3's senders what they sent for the first time.
+        if sent := sum(flow.packets + flow.lost for flow in flows):
             figures["lost_percent"] = sum(flow.lost for flow in flows) / sent * 100
-            at_start = [flow.lost_at_start for flow in flows if flow.lost_at_start is not None]
-            if at_start:
-                figures["lost_later_percent"] = (sum(flow.lost for flow in flows) - sum(at_start)) / sent * 100
+        if sent := sum(flow.later.sent for flow in flows):
+            figures["lost_later_percent"] = sum(flow.later.lost for flow in flows) / sent * 100
         if probe := outcome.probes.get(kind):
             delays = [delay for _, delay in probe.delays]
             if delays:
