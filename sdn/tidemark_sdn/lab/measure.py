@@ -127,7 +127,9 @@ def points_of(figures: Iterable[str]) -> list[Point]:
 
 
 def write(figures: list[str], results: Results, out: Path) -> Path:
-    """Writes `figures.json` and `figures.md`, and gives the latter."""
+    """Writes `runs.json`, `figures.json` and `figures.md`, and gives the last."""
+    each = {point.name: [_by_name(run) for run in runs] for point, runs in results.items() if runs}
+    (out / "runs.json").write_text(json.dumps(each, indent=1) + "\n", encoding="utf-8")
     cases = {point.name: _figures(runs) for point, runs in results.items() if runs}
     (out / "figures.json").write_text(json.dumps(cases, indent=1) + "\n", encoding="utf-8")
     document = out / "figures.md"
@@ -135,21 +137,32 @@ def write(figures: list[str], results: Results, out: Path) -> Path:
     return document
 
 
+def _by_name(run: Summary) -> dict[str, float]:
+    """Figures of a run as `kind_metric`."""
+    return {f"{kind}_{metric}": value for kind, figures in run.items() for metric, value in figures.items()}
+
+
 def _figures(runs: list[Summary]) -> dict[str, float]:
-    """Means and halves of intervals over the runs of a point, as `kind_metric`; what no run measured is absent."""
+    """Means and halves of intervals over the runs of a point, by name; what no run measured is absent."""
     found: dict[str, float] = {"runs": len(runs)}
-    for kind in sorted({kind for run in runs for kind in run}):
-        metrics = sorted({metric for run in runs for metric in run.get(kind, {})})
-        for metric in metrics:
-            values = [run[kind][metric] for run in runs if metric in run.get(kind, {})]
-            mean, half = interval(values)
-            found[f"{kind}_{metric}"] = mean
-            if math.isfinite(half):
-                found[f"{kind}_{metric}_half"] = half
+    named = [_by_name(run) for run in runs]
+    for name in sorted({name for run in named for name in run}):
+        mean, half = interval([run[name] for run in named if name in run])
+        found[name] = mean
+        if math.isfinite(half):
+            found[f"{name}_half"] = half
     return found
 
 
-_METRICS = ("delay_mean_ms", "delay_min_ms", "delay_median_ms", "delay_max_ms", "lost_percent", "line_mbps")
+_METRICS = (
+    "delay_mean_ms",
+    "delay_min_ms",
+    "delay_median_ms",
+    "delay_max_ms",
+    "lost_percent",
+    "lost_later_percent",
+    "line_mbps",
+)
 
 
 def _document(figures: list[str], results: Results) -> str:

@@ -19,7 +19,8 @@ Written by `tidemark reproduce --all --results docs/reproduction/results.json --
 named instead of `--all`, it runs those and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`, and
 [results.json](../reproduction/results.json) has all figures for programs. Published figures come from other radios and other testbeds.
 
-A figure of ours is the mean over seeds of what each seed has, with the half of its interval of 95 % (Student's t). Each row has a verdict:
+A figure of ours is the mean over seeds of what each seed has, with the half of its interval of 95 % (Student's t). Repetitions on
+switches stand for seeds. Each row has a verdict:
 
 | verdict | of a figure | of a claim |
 | --- | --- | --- |

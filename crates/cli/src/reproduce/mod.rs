@@ -148,10 +148,13 @@ impl Reproduce {
         seeds.check()
     }
 
-    /// Seeds of a target; one run for a procedure, which has its own.
+    /// Seeds of a target; a procedure has as many as it makes runs.
     fn seeds(&self, target: &Target) -> Vec<u64> {
-        let count =
-            if procedure::is_known(&target.scenario) { 1 } else { self.seeds.or(target.seeds).unwrap_or(SEEDS) };
+        let count = if procedure::is_known(&target.scenario) {
+            procedure::repetitions(&target.scenario)
+        } else {
+            self.seeds.or(target.seeds).unwrap_or(SEEDS)
+        };
         (self.first_seed..).take(count as usize).collect()
     }
 

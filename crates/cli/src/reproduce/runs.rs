@@ -43,7 +43,7 @@ pub(super) struct Wanted {
     pub scenario: String,
     /// Measures, with their cases.
     pub measures: Vec<Measure>,
-    /// Seeds; a procedure has none, and its figures stand under the first of them.
+    /// Seeds; the runs of a procedure stand under them one by one.
     pub seeds: Vec<u64>,
 }
 
@@ -100,8 +100,10 @@ impl<'a> Runs<'a> {
         }
         // By themselves, since some of them measure time.
         for (scenario, case, seed) in procedures(wanted) {
-            let figures = procedure::run(&scenario, &case)?.into_iter().map(|(name, value)| (name, Some(value)));
-            self.figures.insert((scenario, case, seed), figures.collect());
+            for (figures, seed) in procedure::run(&scenario, &case)?.into_iter().zip(seed..) {
+                let figures = figures.into_iter().map(|(name, value)| (name, Some(value)));
+                self.figures.insert((scenario.clone(), case.clone(), seed), figures.collect());
+            }
         }
         Ok(())
     }
@@ -201,7 +203,7 @@ impl Job {
 /// Time between two looks at a run that another process makes.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Cases of procedures, each once.
+/// Cases of procedures, each once, with its first seed.
 fn procedures(wanted: &[Wanted]) -> BTreeSet<(String, String, u64)> {
     let of_procedures = each(wanted).filter(|(of, _)| procedure::is_known(&of.scenario));
     of_procedures

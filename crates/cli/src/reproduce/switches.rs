@@ -13,13 +13,16 @@ pub(super) const NAME: &str = "switches";
 /// Folder of the runs, where `tidemark-sdn measure` keeps them by itself: what is there is not run a second time.
 const FOLDER: &str = "out/sdn-figures";
 
-/// Figures by case and by name, as `figures.json` has them.
-type Figures = BTreeMap<String, BTreeMap<String, f64>>;
+/// Runs of each case.
+pub(super) const REPETITIONS: u64 = 5;
 
-/// Figures of a case, which is a point of `tidemark-sdn measure`: means over its repetitions, such as `l4s_delay_mean_ms`.
-pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
-    let figures = measured().map_err(|reason| miette!("{reason}"))?;
-    figures.get(case).cloned().ok_or_else(|| miette!("{FOLDER}: no run of {case} has succeeded"))
+/// Figures by name, such as `l4s_delay_mean_ms`, of each run by case, as `runs.json` has them.
+type Runs = BTreeMap<String, Vec<BTreeMap<String, f64>>>;
+
+/// Figures of a case, which is a point of `tidemark-sdn measure`, of each of its runs.
+pub(super) fn run(case: &str) -> Result<Vec<BTreeMap<String, f64>>> {
+    let runs = measured().map_err(|reason| miette!("{reason}"))?;
+    runs.get(case).cloned().ok_or_else(|| miette!("{FOLDER}: no run of {case} has succeeded"))
 }
 
 /// Reason why there are no switches to measure here, if there is one.
@@ -28,23 +31,33 @@ pub(super) fn unavailable() -> Option<&'static str> {
 }
 
 /// All points, measured once.
-fn measured() -> Result<&'static Figures, &'static str> {
-    static FIGURES: OnceLock<Result<Figures, String>> = OnceLock::new();
-    FIGURES.get_or_init(measure).as_ref().map_err(String::as_str)
+fn measured() -> Result<&'static Runs, &'static str> {
+    static RUNS: OnceLock<Result<Runs, String>> = OnceLock::new();
+    RUNS.get_or_init(measure).as_ref().map_err(String::as_str)
 }
 
-fn measure() -> Result<Figures, String> {
-    let output = Command::new("tidemark-sdn").args(["measure", "--out", FOLDER]).output();
+fn measure() -> Result<Runs, String> {
+    let repetitions = REPETITIONS.to_string();
+    let output =
+        Command::new("tidemark-sdn").args(["measure", "--out", FOLDER, "--repetitions", &repetitions]).output();
     let output = output.map_err(|error| format!("tidemark-sdn: {error}: install sdn/ and put its command on PATH"))?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         return Err(errors.trim().lines().last().unwrap_or("tidemark-sdn measure failed").to_owned());
     }
-    parse(&fs::read_to_string(format!("{FOLDER}/figures.json")).map_err(|error| format!("{FOLDER}: {error}"))?)
+    parse(&fs::read_to_string(format!("{FOLDER}/runs.json")).map_err(|error| format!("{FOLDER}: {error}"))?)
 }
 
-fn parse(text: &str) -> Result<Figures, String> {
-    serde_json::from_str(text).map_err(|error| format!("{FOLDER}/figures.json: {error}"))
+/// Reads the runs. A case whose runs did not all count says nothing of a figure's interval beside the others'.
+fn parse(text: &str) -> Result<Runs, String> {
+    let runs: Runs = serde_json::from_str(text).map_err(|error| format!("{FOLDER}/runs.json: {error}"))?;
+    match runs.iter().find(|(_, of)| (of.len() as u64) < REPETITIONS) {
+        Some((case, of)) => Err(format!(
+            "{FOLDER}: {} of {REPETITIONS} runs of {case} count: the same command makes the others again",
+            of.len()
+        )),
+        None => Ok(runs),
+    }
 }
 
 #[cfg(test)]
@@ -52,9 +65,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_go_by_case_and_name() {
-        let figures = parse(r#"{"sound.q2-1": {"runs": 5, "l4s_delay_mean_ms": 0.65}}"#).unwrap();
-        assert_eq!(figures["sound.q2-1"]["l4s_delay_mean_ms"], 0.65);
-        assert!(parse("{").unwrap_err().contains("figures.json"));
+    fn runs_go_by_case_and_have_figures_by_name() {
+        let run = r#"{"l4s_delay_mean_ms": 0.65}"#;
+        let runs = |count: usize| format!(r#"{{"sound.q2-1": [{}]}}"#, vec![run; count].join(", "));
+        assert_eq!(parse(&runs(5)).unwrap()["sound.q2-1"][4]["l4s_delay_mean_ms"], 0.65);
+        assert!(parse(&runs(4)).unwrap_err().contains("4 of 5 runs of sound.q2-1 count"));
+        assert!(parse("{").unwrap_err().contains("runs.json"));
     }
 }
