@@ -4,7 +4,7 @@
 tidemark front ... --out out/thresholds && cp out/thresholds/table.csv docs/measured/front/thresholds.csv
 python3 docs/measured/front/plot.py
 
-thresholds.csv has a point for each threshold of a law, the others for each round trip.
+thresholds.csv has a point for each threshold of a law and a panel for each round trip, the others a point for each round trip.
 """
 
 import argparse
@@ -40,15 +40,18 @@ def series(row):
 
 
 def points(name):
-    """Means over seeds of runs with one UE: channel, then line, then (queue in ms, Mbit/s) in the order of the file."""
+    """Means over seeds of runs with one UE: panel, then line, then (queue in ms, Mbit/s) in the order of the file."""
     runs = {}
-    for row in csv.DictReader((HERE / f"{name}.csv").open()):
+    rows = list(csv.DictReader((HERE / f"{name}.csv").open()))
+    channels = list(dict.fromkeys(row["channel"] for row in rows))
+    for row in sorted(rows, key=lambda row: channels.index(row["channel"])):
         if row["ues"] == "1" and (line := series(row)):
-            key = row["channel"], line, row["law"], row["round_trip"]
+            title = f"{row['channel']}, {row['round_trip']}" if name == "thresholds" else row["channel"]
+            key = title, line, row["law"], row["round_trip"]
             runs.setdefault(key, []).append((float(row["bearer.queue_ms.mean"]), float(row["cell.throughput_mbps"])))
     panels = {}
-    for (channel, line, *_), values in runs.items():
-        panels.setdefault(channel, {}).setdefault(line, []).append([statistics.fmean(column) for column in zip(*values)])
+    for (title, line, *_), values in runs.items():
+        panels.setdefault(title, {}).setdefault(line, []).append([statistics.fmean(column) for column in zip(*values)])
     return panels
 
 
@@ -65,14 +68,14 @@ def mark(shape, x, y, colour):
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
 
 
-def panel(left, top, channel, senders):
-    """One channel: queue on a logarithmic axis, rate from 0."""
+def panel(left, top, title, senders):
+    """One panel: queue on a logarithmic axis, rate from 0."""
     queues = [queue for found in senders.values() for queue, _ in found]
     low, high = math.log(min(queues) * 0.85), math.log(max(queues) * 1.15)
     most = max(rate for found in senders.values() for _, rate in found) * 1.08
     across = lambda queue: left + (math.log(queue) - low) / (high - low) * WIDTH
     up = lambda rate: top + HEIGHT - rate / most * HEIGHT
-    parts = [text(left + WIDTH / 2, top - 10, channel, size=13)]
+    parts = [text(left + WIDTH / 2, top - 10, title, size=13)]
     step = 10 ** math.floor(math.log10(most)) / 2
     while most / step > 6:
         step *= 2
@@ -96,8 +99,8 @@ def draw(name):
     rows = math.ceil(len(panels) / PER_ROW)
     width, height = PER_ROW * (WIDTH + GAP), rows * (HEIGHT + GAP) + 40
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="white"/>']
-    for index, (channel, senders) in enumerate(panels.items()):
-        parts += panel(LEFT + index % PER_ROW * (WIDTH + GAP), TOP + index // PER_ROW * (HEIGHT + GAP), channel, senders)
+    for index, (title, senders) in enumerate(panels.items()):
+        parts += panel(LEFT + index % PER_ROW * (WIDTH + GAP), TOP + index // PER_ROW * (HEIGHT + GAP), title, senders)
     lines = {line for senders in panels.values() for line in senders}
     for index, sender in enumerate(line for line in STYLES if line in lines):
         colour, shape = STYLES[sender]

@@ -3,10 +3,11 @@
 
 python3 docs/measured/front/tables.py grid docs/measured/front/grid.csv
 python3 docs/measured/front/tables.py hints docs/measured/front/grid.csv docs/measured/front/media.csv
+python3 docs/measured/front/tables.py distances docs/measured/front/thresholds.csv
 python3 docs/measured/front/tables.py pairs docs/measured/front/downlink.csv docs/measured/front/acknowledgements.csv
 
-Several files join into one table. `hints` sets each sender with a hint beside the one without; `pairs` compares the runs of a second file, and of those after it,
-with those of the first. Ratios are taken seed by seed, since runs of one seed have the same radio; ± is half of the interval of 95 %.
+Several files join into one table. `hints` sets each sender with a hint beside the one without; `distances` takes the rates that Prague's thresholds have at the oracle's mean
+queue, between two of them in a straight line over the logarithm of the queue; `pairs` compares the runs of a second file, and of those after it, with those of the first. Ratios are taken seed by seed, since runs of one seed have the same radio; ± is half of the interval of 95 %.
 """
 
 import argparse
@@ -104,6 +105,27 @@ def hints(files):
     table(["channel", "round trip", "sender", "without", "with a hint", "rate", "p95 of the queue", "oracle", "closed"], rows())
 
 
+def rate_at(queue, front):
+    """Rate of a front, of pairs of queue and rate, at a queue; that of its nearest end beyond it."""
+    front = sorted(front)
+    queue = min(max(queue, front[0][0]), front[-1][0])
+    for (low, below), (high, above) in zip(front, front[1:]):
+        if queue <= high:
+            return below + (above - below) * math.log(queue / low) / math.log(high / low)
+
+
+def distances(files):
+    def rows():
+        for (channel, _, round_trip), points in load(files).items():
+            means = {key: [estimate(column(seeds, metric))[0] for metric in (MEAN, RATE)] for key, seeds in points.items()}
+            queue, rate = means["oracle", "none"]
+            alone, hinted = (rate_at(queue, [mean for (of, _), mean in means.items() if of == sender]) for sender in ("prague", "prague-hint"))
+            share = f"{100 * (hinted - alone) / (rate - alone):.0f} %" if rate > 1.01 * alone else "none is there"
+            yield channel, round_trip, cell(points["oracle", "none"]), f"{alone:.1f}", f"{hinted:.1f}", share
+
+    table(["channel", "round trip", "oracle", "Prague's front there", "with a hint", "distance that the hint closes"], rows())
+
+
 def pairs(files):
     first, *others = files
     theirs = load([first])
@@ -121,7 +143,7 @@ def pairs(files):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("table", choices=["grid", "hints", "pairs"])
+parser.add_argument("table", choices=["grid", "hints", "distances", "pairs"])
 parser.add_argument("files", nargs="+", metavar="FILE")
 arguments = parser.parse_args()
-{"grid": grid, "hints": hints, "pairs": pairs}[arguments.table](arguments.files)
+{"grid": grid, "hints": hints, "distances": distances, "pairs": pairs}[arguments.table](arguments.files)
