@@ -1,52 +1,26 @@
 //! Outages that a law is told of: time in which a queue stood and nothing of it was transmitted.
 
 mod common;
-
-use std::sync::{Arc, Mutex};
+#[path = "common/listener.rs"]
+mod listener;
 
 use common::Du;
+use listener::Listener;
 use tidemark_core::{Duration, Ecn};
-use tidemark_marker::{Arrival, Decides, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength};
+use tidemark_marker::{MarkerConfig, SnLength};
 
-/// A law that does nothing but keep the outages that it is told of, in milliseconds.
-struct Listener(Arc<Mutex<Vec<f64>>>);
-
-impl Law for Listener {
-    const PROPERTIES: Properties = Properties {
-        name: "listener",
-        section: "listener",
-        acts_on: "nothing",
-        signals_to: "nobody",
-        decides: Decides::OnArrival,
-        looks_at_head: false,
-        reads_starvation: false,
-        marks_reported: false,
-        marks: false,
-    };
-
-    fn arrive(&mut self, _: &Arrival) -> Odds {
-        Odds::NONE
-    }
-    fn outage(&mut self, seconds: f64) {
-        self.0.lock().unwrap().push((seconds * 1e3).round());
-    }
-}
-
-/// Outages in two seconds of slots of 0.5 ms, with reports at this period, a queue where `queues` says so, and service where `serves` does.
+/// Outages in ms in two seconds of slots of 0.5 ms, with reports at this period, a queue where `queues` says so, and service where `serves` does.
 fn told(period: u64, queues: impl Fn(u64) -> bool, serves: impl Fn(u64) -> bool) -> Vec<f64> {
-    let outages = Arc::new(Mutex::new(Vec::new()));
-    let law = LawConfig::custom({
-        let outages = outages.clone();
-        move || Listener(outages.clone())
-    });
-    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(period));
+    let law = Listener::default();
+    let mut du = Du::new(&MarkerConfig::with_law(law.config()), SnLength::Bits18, Duration::from_millis(period));
     for slot in 0..4_000 {
         while queues(slot) && du.backlog() < 100_000 {
             du.send(0, Ecn::NotEct, 1_500);
         }
         du.slot(if serves(slot) { 2_500.0 } else { 0.0 });
     }
-    outages.lock().unwrap().clone()
+    let received = law.received();
+    received.outages.iter().map(|seconds| (seconds * 1e3).round()).collect()
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Queues of a cell, as its DRBs count them, and the time without one that laws are told of.
 
 mod common;
-
-use std::sync::{Arc, Mutex};
+#[path = "common/listener.rs"]
+mod listener;
 
 use common::Du;
+use listener::Listener;
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
-    Arrival, CellLoad, Decides, DeliveryStatus, DrbMarker, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength,
-    Verdict,
+    Arrival, CellLoad, DeliveryStatus, DrbMarker, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength, Verdict,
 };
 
 fn ms(millis: u64) -> Instant {
@@ -91,39 +91,11 @@ fn drbs_of_the_packet_path_are_in_the_cells_that_they_are_given() {
     assert!(there.queues() == 0 && !there.is_shared() && here.is_shared());
 }
 
-/// A law that does nothing but add up the seconds that it is told of.
-struct Listener(Arc<Mutex<f64>>);
-
-impl Law for Listener {
-    const PROPERTIES: Properties = Properties {
-        name: "listener",
-        section: "listener",
-        acts_on: "nothing",
-        signals_to: "nobody",
-        decides: Decides::OnArrival,
-        looks_at_head: false,
-        reads_starvation: true,
-        marks_reported: false,
-        marks: false,
-    };
-
-    fn arrive(&mut self, _: &Arrival) -> Odds {
-        Odds::NONE
-    }
-    fn starve(&mut self, seconds: f64) {
-        *self.0.lock().unwrap() += seconds;
-    }
-}
-
 /// Milliseconds that a law is told of after the radio's 40 Mbit/s were measured: from a pause of 50 ms, and from a report that finds 10 SDUs
 /// gone 10 ms after they came.
 fn told(cell: Option<&CellLoad>) -> [f64; 2] {
-    let seconds = Arc::new(Mutex::new(0.0));
-    let law = LawConfig::custom({
-        let seconds = seconds.clone();
-        move || Listener(seconds.clone())
-    });
-    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(10));
+    let law = Listener::default();
+    let mut du = Du::new(&MarkerConfig::with_law(law.config()), SnLength::Bits18, Duration::from_millis(10));
     if let Some(cell) = cell {
         du.marker.join_cell(cell);
     }
@@ -135,12 +107,12 @@ fn told(cell: Option<&CellLoad>) -> [f64; 2] {
         }
         du.slot(2_500.0);
         // A queue that stands is no time without one.
-        assert!(slot >= 2_000 || *seconds.lock().unwrap() == 0.0, "{slot}");
+        assert!(slot >= 2_000 || law.received().starved == 0.0, "{slot}");
     }
     let report = |sn| DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
     let empty = du.now + Duration::from_millis(10);
     du.marker.handle_report(empty, &report(sent - 1));
-    let told = || std::mem::take(&mut *seconds.lock().unwrap()) * 1e3;
+    let told = || std::mem::take(&mut law.received().starved) * 1e3;
     told();
     // The queue had ended with the last slots' reports, 10 ms and more ago: as long as that is told, too.
     let queued = |du: &mut Du, at| (0..10).for_each(|k| du.marker.handle_pdcp_pdu(at, sent + k, Bytes(1_500)));
