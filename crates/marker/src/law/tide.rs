@@ -17,13 +17,9 @@ mod link;
 
 use link::Link;
 
-/// Factor of the response of Reno, in segments: its mean window is `sqrt(3 / 2) / sqrt(p)` (RFC 9438 4.3, with beta = 0.5).
-const RENO: f64 = 1.224_744_871_391_589;
-/// Factor of the response of CUBIC, in multiples of Reno's: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with
-/// C = 0.4 and beta = 0.7).
-const CUBIC: f64 = 1.054 / RENO;
-/// Time constant of the mean height of a queue that both classes share, in seconds: that of the average rate.
-const MEAN_OVER: f64 = 0.2;
+/// Factor of the response of CUBIC, in segments over the square roots of a second: its mean window is
+/// `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
+const CUBIC: f64 = 1.054;
 
 /// Steepness of the odds, in multiples of those at which one sender fills the radio: these are reached a tenth above the sojourn at which
 /// marks begin.
@@ -141,7 +137,6 @@ pub(crate) struct Tide {
     /// Scales of `tau_s` and of the sojourn at which marks begin.
     tau_scale: f64,
     begin_scale: f64,
-    mean: MeanHeight,
     /// Sums of the odds of L4S packets and of all others: with one for both, odds that L4S packets add would mark classic ones.
     l4s: Recurrence,
     classic: Recurrence,
@@ -162,7 +157,6 @@ impl Configured for Tide {
             steering: config.throughput_loss.map(|loss| Steering::new(loss, config.steer_over)),
             tau_scale: 1.0,
             begin_scale: 1.0,
-            mean: MeanHeight::default(),
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -247,46 +241,14 @@ impl Steering {
     }
 }
 
-/// Mean height of a queue that both classes share.
-#[derive(Default)]
-struct MeanHeight {
-    value: f64,
-    at: Instant,
-}
-
-impl MeanHeight {
-    /// Takes in the height at the arrival of a packet. The mean with it, which is that height after a pause.
-    fn add(&mut self, now: Instant, height: f64) -> f64 {
-        let weight = (now.since(self.at).as_secs_f64() / MEAN_OVER).min(1.0);
-        self.value += (height - self.value) * weight;
-        self.at = now;
-        self.value
-    }
-}
-
 impl Tide {
     /// Odds at the thresholds as they are.
-    fn odds(&mut self, arrival: &Arrival) -> Odds {
+    fn odds(&self, arrival: &Arrival) -> Odds {
         match arrival.class {
-            Class::NotEct => Odds::NONE,
-            Class::L4s | Class::Classic if arrival.shared => self.shared_odds(arrival),
+            Class::L4s if arrival.shared => Odds::mark("coupled", self.height_of(arrival)),
             Class::L4s => Odds::mark("l4s step", f64::from(u8::from(self.is_late(arrival)))),
-            Class::Classic => {
-                let x = self.height_of(arrival);
-                Odds::mark("classic squared", (x / 2.0) * (x / 2.0))
-            }
-        }
-    }
-
-    /// Odds in a queue of both classes, apart from the path of others, whose registers they would take.
-    #[inline(never)]
-    fn shared_odds(&mut self, arrival: &Arrival) -> Odds {
-        let x = self.height_of(arrival);
-        let mean = self.mean.add(arrival.now, x);
-        if arrival.class == Class::L4s {
-            Odds::mark("coupled", x)
-        } else {
-            Odds::mark("classic squared", beside_l4s(arrival, x, mean))
+            Class::Classic => Odds::mark("classic squared", p_classic(arrival, self.height_of(arrival))),
+            Class::NotEct => Odds::NONE,
         }
     }
 
@@ -323,15 +285,19 @@ impl Tide {
     }
 }
 
-/// Odds of a classic packet where a coupled one has the odds `x`, which have this mean: both senders have the same rate. A scalable sender answers the mean of its odds, and the square of
-/// odds that change would be larger in the mean than the square of their mean; so only one factor of `(x / 2)^2` (RFC 9332 2.1) is the odds of the moment. A CUBIC that is out of its
-/// Reno-friendly region gets the odds at which its own window is what Reno's would be, where they are larger: with fewer marks it would be faster.
-fn beside_l4s(arrival: &Arrival, x: f64, mean: f64) -> f64 {
-    let reno = mean / 4.0;
-    let (Some(rtt), Some(average)) = (arrival.rtt, arrival.average) else { return x * reno };
-    let rtt = rtt.as_secs_f64() + arrival.backlog / average.as_bytes_per_sec().max(1.0);
-    let factor = CUBIC / 2.0;
-    x * reno.max(rtt * factor * libm::cbrt(factor * mean))
+/// Odds of a classic packet where a coupled one has the odds `x`: the rates of a scalable sender, `2 / x` segments a round trip, and of a classic one are equal. Reno's are
+/// `(x / 2)^2` (RFC 9332 2.1). Beside L4S flows a CUBIC that is out of its Reno-friendly region gets the odds of its own response, where they are larger: with fewer marks it
+/// would be faster.
+fn p_classic(arrival: &Arrival, x: f64) -> f64 {
+    let reno = (x / 2.0) * (x / 2.0);
+    match (arrival.shared, arrival.rtt, arrival.average) {
+        (true, Some(rtt), Some(average)) => {
+            let rtt = rtt.as_secs_f64() + arrival.backlog / average.as_bytes_per_sec().max(1.0);
+            let y = CUBIC * x / 2.0;
+            reno.max(rtt * y * libm::cbrt(y))
+        }
+        _ => reno,
+    }
 }
 
 #[cfg(test)]
@@ -398,32 +364,15 @@ mod tests {
         let shared = |class| Arrival { backlog: 148_500.0, shared: true, ..arrival(class) };
         // x as above.
         assert!((p(&shared(Class::L4s)) - 0.050_387_6).abs() < 1e-7);
-        // RTT = 38 + 29.7 ms; y = 1.054 / 1.2247449 * 0.0503876 / 2 = 0.0216815, its cube root 0.278845;
-        // 0.0677 * 0.0216815 * 0.278845 = 4.09300e-4, less than Reno's 6.347275e-4.
+        // RTT = 38 + 29.7 ms; y = 1.054 * 0.0503876 / 2 = 0.02655426, its cube root 0.298342;
+        // 0.0677 * 0.02655426 * 0.298342 = 5.36335e-4, less than Reno's 6.347275e-4.
         assert!((p(&shared(Class::Classic)) - 6.347_275e-4).abs() < 1e-9);
         // Over 106 ms marks begin at 39.68 ms: 300 kB, 60 ms, are x = 20.32 / 357.12 = 0.0568996, Reno 8.09392e-4;
-        // y = 0.02448356, cube root 0.290374; RTT = 0.1657: 1.178027e-3.
+        // y = 0.02998609, cube root 0.310675; RTT = 0.1657: 1.543674e-3.
         let far = Arrival { backlog: 298_500.0, rtt: Some(Duration::from_millis(106)), ..shared(Class::Classic) };
-        assert!((p(&far) - 1.178_03e-3).abs() < 1e-7, "{}", p(&far));
+        assert!((p(&far) - 1.543_67e-3).abs() < 1e-7, "{}", p(&far));
         // A CUBIC alone has nobody to be fair to.
         assert!((p(&Arrival { shared: false, ..far }) - 8.093_92e-4).abs() < 1e-8);
-    }
-
-    #[test]
-    fn a_classic_packet_beside_l4s_has_the_moment_times_the_mean_worked_by_hand() {
-        let mut law = Tide::new(&TideConfig::default());
-        // Without a handshake 273500 + 1500 B are x = 0.5, and 8500 + 1500 B, which are 2 ms, 0.
-        let mut at = |millis, class, backlog| {
-            let now = Instant::from_millis(millis);
-            law.arrive(&Arrival { now, backlog, rtt: None, shared: true, ..arrival(class) }).mark.get()
-        };
-        // The first height is the mean: (0.5 / 2)^2. After 20 of 200 ms without a queue it is 0.45, and after 20 more with one 0.455: 0.5 * 0.455 / 4.
-        assert_eq!(at(1_000, Class::Classic, 273_500.0), 0.0625);
-        assert_eq!(at(1_020, Class::L4s, 8_500.0), 0.0);
-        assert!((at(1_040, Class::Classic, 273_500.0) - 0.056_875).abs() < 1e-12);
-        // No queue, no mark, whatever the mean; what came long ago is forgotten.
-        assert_eq!(at(1_040, Class::Classic, 8_500.0), 0.0);
-        assert_eq!([at(1_240, Class::L4s, 8_500.0), at(1_440, Class::Classic, 273_500.0)], [0.0, 0.0625]);
     }
 
     #[test]
