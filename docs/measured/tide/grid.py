@@ -2,7 +2,7 @@
 
     cargo build --release
     python3 docs/measured/tide/grid.py classic
-    python3 docs/measured/tide/grid.py traces --folder DIR --ues
+    python3 docs/measured/tide/grid.py traces --folder DIR --ues 1
 
 A cell is a mean over seeds; `±` is half of the interval of 95 % of a ratio, taken seed by seed: runs of one seed have the same radio. Python's own library is all it
 needs.
@@ -44,7 +44,7 @@ def scenario(channel, ues, round_trip, senders, law, period, seconds, warmup):
 
 
 def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, warmup=5):
-    """Throughput of all flows in Mbit/s, mean and 99th percentile of the queue in ms over UEs, Jain's index over flows of a UE."""
+    """Throughput of all flows in Mbit/s, mean and 99th percentile of the queue in ms over UEs, Jain's index over flows of a UE, share of the first of them."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "tide.toml"
         file.write_text(scenario(channel, ues, round_trip, senders, law, period, seconds, warmup))
@@ -55,6 +55,7 @@ def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, w
     rates = {}
     for flow in summary["flows"]:
         rates.setdefault(flow["ue"], []).append(flow["throughput_mbps"])
+    first = sum(each[0] for each in rates.values())
     jain = [sum(each) ** 2 / (len(each) * sum(rate**2 for rate in each)) for each in rates.values()]
     mean = statistics.fmean
     return {
@@ -62,6 +63,7 @@ def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, w
         "mean": mean(queue["mean"] for queue in bearers),
         "p99": mean(queue["p99"] for queue in bearers),
         "jain": mean(jain),
+        "first": first / sum(map(sum, rates.values())),
     }
 
 
@@ -106,14 +108,37 @@ def header(*names):
 
 def against_l4span(channels, seconds):
     """Prints `tide` against `l4span` for classic and shared DRBs."""
-    header("channel", "UEs, round trip", "senders", "l4span", "tide", "rate", "mean", "p99", "Jain, l4span", "tide")
-    points = [(1, 10), (1, 38), (1, 106)] + [(ues, 38) for ues in OPTIONS.ues]
-    for channel, (ues, round_trip), senders in itertools.product(channels, points, OPTIONS.senders):
+    header("channel", "UEs, round trip", "senders", "l4span", "tide", "rate", "mean", "p99", "Jain, l4span", "tide", "misses")
+    for channel, ues, round_trip, senders in itertools.product(channels, OPTIONS.ues, OPTIONS.round_trips, OPTIONS.senders):
         pair = [over_seeds(channel, ues, round_trip, senders.split("+"), law, seconds=seconds) for law in (L4SPAN, OPTIONS.law)]
         jain = [f"{average(runs, 'jain'):.2f}" if "+" in senders else "" for runs in pair]
         ratios = [ratio(pair[1], pair[0], key) for key in ("rate", "mean", "p99")]
         name = pathlib.Path(channel.partition(":")[0]).stem
-        row(name, f"{ues}, {round_trip} ms", senders.replace("+", " and "), *map(shown, pair), *ratios, *jain)
+        row(name, f"{ues}, {round_trip} ms", senders.replace("+", " and "), *map(shown, pair), *ratios, *jain, misses(pair, ues, round_trip, senders))
+
+
+def misses(pair, ues, round_trip, senders):
+    """Letters of the page for the aims that a row misses, by what it would print."""
+    rate, mean, p99 = (statistics.fmean(one[key] / other[key] for one, other in zip(pair[1], pair[0])) for key in ("rate", "mean", "p99"))
+    letters = ["r"] if round(rate, 3) < 0.995 else []
+    longer = {"a": round(mean, 2) > 0.6, "f": round(p99, 2) > 0.6}
+    if ues == 1 and any(longer.values()):
+        letters.append("c" if senders == "reno" and round_trip > 100 else "b")
+    elif ues > 1:
+        letters += [letter for letter, is_longer in longer.items() if is_longer]
+    if "+" in senders and round(average(pair[1], "jain"), 2) < 0.95:
+        letters.append("j")
+    return ", ".join(letters)
+
+
+def shares():
+    """Prints what Prague has of the rate beside a classic flow, minutes after both began."""
+    header("channel", "UEs, round trip", "beside Prague", "Prague's share, l4span", "tide", "Jain, l4span", "tide", "rate, l4span", "tide")
+    classic = [senders.partition("+")[2] for senders in OPTIONS.senders if "+" in senders]
+    for channel, ues, round_trip, beside in itertools.product(SYNTHETIC, OPTIONS.ues, OPTIONS.round_trips, classic):
+        pair = [over_seeds(channel, ues, round_trip, ["prague", beside], law, seconds=240, warmup=60) for law in (L4SPAN, OPTIONS.law)]
+        cells = [f"{average(runs, key):.2f}" for key in ("first", "jain") for runs in pair]
+        row(channel, f"{ues}, {round_trip} ms", beside, *cells, *(f"{average(runs, 'rate'):.1f}" for runs in pair))
 
 
 def reports():
@@ -160,7 +185,7 @@ def sensitivity():
 
 
 SHARES = {"rtt_share": (0.14, 0.56), "outage_share": (0.5, 2), "span": (5, 20)}
-PARTS = {"classic": lambda: against_l4span(SYNTHETIC, 40), "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
+PARTS = {"classic": lambda: against_l4span(SYNTHETIC, 40), "shares": shares, "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
 PARTS["traces"] = lambda: against_l4span(map(trace, OPTIONS.traces), 120)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -168,7 +193,8 @@ parser.add_argument("part", choices=PARTS, help="table to print")
 parser.add_argument("--tidemark", default=ROOT / "target/release/tidemark", help="program")
 parser.add_argument("--seeds", type=int, default=5, help="runs a point, 2 to 10")
 parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-parser.add_argument("--ues", type=int, nargs="*", default=[4, 16], help="further numbers of UEs")
+parser.add_argument("--ues", type=int, nargs="+", default=[1, 4, 16], help="numbers of UEs")
+parser.add_argument("--round-trips", type=int, nargs="+", default=[10, 38, 106], help="round trips in ms, against l4span")
 parser.add_argument("--senders", nargs="*", default=["cubic", "reno", "prague+cubic"], help="flows of a UE")
 parser.add_argument("--law", default=TIDE, help="lines of the marker that is held against l4span")
 parser.add_argument("--folder", default=".", help="folder of traces")
