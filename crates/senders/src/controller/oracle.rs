@@ -2,9 +2,9 @@
 //!
 //! A controller learns of the capacity by what it sends. This one learns it from the gNB, whose recommendations (`anbr` of a UE, exact and over
 //! a short window) come back with acknowledgements, through the uplink and the wire. It sends at the rate of the newest, and has no more in
-//! flight than that rate fills in a round trip without a queue. Nobody does better with what is known a loop ago; and nobody has it:
-//! the table of TS 38.321 rounds rates, and real recommendations are rarer. The window is what drains a queue
-//! after a fall of the capacity: a rate alone would leave it there.
+//! flight than that rate fills in a round trip without a queue. Nobody has it: the table of TS 38.321 rounds rates, and real
+//! recommendations are rarer. Where the capacity stays for a loop, nobody does better; where the radio fades within one, a sender that
+//! keeps a queue has more rate. The window is what drains a queue after a fall of the capacity: a rate alone would leave it there.
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 
