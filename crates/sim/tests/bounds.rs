@@ -118,13 +118,15 @@ fn error(fields: &Value) -> String {
 }
 
 /// Fields without bounds: what a field's path ends with, and the reason.
-const FREE: [(&str, &str); 52] = [
+const FREE: [(&str, &str); 54] = [
     ("Scenario.seed", "any number names random streams"),
     ("Scenario.warmup", "shorter than the run"),
     ("start", "any time; a warning says if it is after the run"),
     ("stop", "after the start"),
     ("short-flows.largest", "at least `size`"),
     ("web.reading", "any mean"),
+    ("web.longest_reading", "any time"),
+    ("ObjectsConfig.less", "at most `min`"),
     ("video.discard_after", "any time"),
     ("video.jitter", "at most a quarter of the time between frames"),
     ("video.key_interval", "above `key_size`"),

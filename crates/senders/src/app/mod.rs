@@ -13,7 +13,7 @@ pub use bulk::Bulk;
 pub use constant::{Constant, ConstantConfig};
 pub use on_off::{OnOff, OnOffConfig, Times};
 pub use short_flows::{OneTransfer, ShortFlowsConfig};
-pub use web::{Web, WebConfig};
+pub use web::{ObjectsConfig, Web, WebConfig};
 
 use crate::media::{FrameBudget, VideoConfig, XrConfig};
 

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, ConfigError, Duration, Instant, Stream};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
 
 use super::on_off::log_normal;
 use super::{Source, check_times};
@@ -18,8 +18,6 @@ use crate::endpoint::Completion;
 const MAIN: (f64, f64, f64, f64) = (10_710.0, 25_032.0, 100.0, 2e6);
 /// Size of an embedded object, likewise.
 const EMBEDDED: (f64, f64, f64, f64) = (7_758.0, 126_168.0, 50.0, 2e6);
-/// Embedded objects are Pareto: shape 1.1 from 2 to 55, less 2; their mean is 5.64.
-const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
 /// Mean time in which a page's main object is parsed.
 const PARSING: f64 = 0.13;
 
@@ -38,17 +36,75 @@ pub struct WebConfig {
     pub stop: Option<Duration>,
     /// Mean time from the end of one page to the next. Default 30 s.
     pub reading: Duration,
+    /// Longest such time, to which longer draws are cut. Default: none.
+    pub longest_reading: Option<Duration>,
+    /// Embedded objects of a page. Default: 3GPP's, 5.64 in the mean.
+    pub objects: ObjectsConfig,
 }
 
 impl Default for WebConfig {
     fn default() -> Self {
-        Self { start: Duration::ZERO, stop: None, reading: Duration::from_secs(30) }
+        Self {
+            start: Duration::ZERO,
+            stop: None,
+            reading: Duration::from_secs(30),
+            longest_reading: None,
+            objects: ObjectsConfig::default(),
+        }
     }
 }
 
 impl WebConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        check_times(self.start, self.stop)
+        check_times(self.start, self.stop)?;
+        self.objects.validate().map_err(|error| error.within("objects"))
+    }
+}
+
+/// Number of a page's embedded objects: a draw from a Pareto distribution that is cut, less a constant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ObjectsConfig>))]
+pub struct ObjectsConfig {
+    /// Shape of the distribution. Default 1.1.
+    pub shape: f64,
+    /// Least draw, the distribution's location. Default 2.
+    pub min: u32,
+    /// Largest draw, to which larger ones are cut. Default 55.
+    pub max: u32,
+    /// Objects that a page has fewer than the draw says. Default 2, so that a page may have none.
+    pub less: u32,
+}
+
+impl Default for ObjectsConfig {
+    fn default() -> Self {
+        Self { shape: 1.1, min: 2, max: 55, less: 2 }
+    }
+}
+
+bounds! { ObjectsConfig {
+    shape: Range::above(0.0).and_at_most(100.0),
+    min: Range::at_least(1u32).unit("objects"),
+    max: Range::at_most(10_000u32).unit("objects"),
+    ..less
+} }
+
+impl ObjectsConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        if self.max < self.min {
+            return Err(ConfigError::new("max", format!("must be at least min, {}", self.min)).found(self.max));
+        }
+        if self.less > self.min {
+            return Err(ConfigError::new("less", format!("must be at most min, {}", self.min)).found(self.less));
+        }
+        Ok(())
+    }
+
+    /// Draws the number of a page's objects. Rounded to the nearest, so that the mean stays.
+    fn draw(&self, stream: &mut Stream) -> u64 {
+        let draw = f64::from(self.min) * libm::exp(stream.exponential() / self.shape);
+        libm::round(draw.min(f64::from(self.max)) - f64::from(self.less)) as u64
     }
 }
 
@@ -99,22 +155,16 @@ impl Web {
     fn draw_next(&mut self) -> (u64, f64) {
         self.embedded_next = !self.embedded_next;
         if self.embedded_next {
-            let reading = self.config.reading.as_secs_f64() * self.stream.exponential();
+            let longest = self.config.longest_reading.map_or(f64::INFINITY, |longest| longest.as_secs_f64());
+            let reading = (self.config.reading.as_secs_f64() * self.stream.exponential()).min(longest);
             return (size(&mut self.stream, MAIN), reading);
         }
-        let bytes = (0..objects(&mut self.stream)).map(|_| size(&mut self.stream, EMBEDDED)).sum();
+        let bytes = (0..self.config.objects.draw(&mut self.stream)).map(|_| size(&mut self.stream, EMBEDDED)).sum();
         if let Some(page) = self.under_way.back_mut() {
             page.end = Some(self.written + bytes);
         }
         (bytes, PARSING * self.stream.exponential())
     }
-}
-
-/// Embedded objects of a page. Rounded to the nearest, so that the mean stays.
-fn objects(stream: &mut Stream) -> u64 {
-    let (shape, min, max) = OBJECTS;
-    let draw = (min * libm::exp(stream.exponential() / shape)).min(max);
-    libm::round(draw - min) as u64
 }
 
 fn size(stream: &mut Stream, (mean, deviation, min, max): (f64, f64, f64, f64)) -> u64 {
@@ -197,13 +247,19 @@ mod tests {
             assert!((mean / expected - 1.0).abs() < 0.02, "{mean} of {expected}");
         }
         // The figure that 3GPP's evaluation gives with this law: 5.64.
-        let mean = (0..DRAWS).map(|_| objects(&mut stream) as f64).sum::<f64>() / f64::from(DRAWS);
-        assert!((mean - 5.64).abs() < 0.06, "{mean} objects");
+        let mut mean = |objects: ObjectsConfig| {
+            (0..DRAWS).map(|_| objects.draw(&mut stream) as f64).sum::<f64>() / f64::from(DRAWS)
+        };
+        let of_3gpp = mean(ObjectsConfig::default());
+        assert!((of_3gpp - 5.64).abs() < 0.06, "{of_3gpp} objects");
+        // A Pareto distribution's mean is location shape / (shape - 1): 15 and 3.1 of Brunello et al. section IV-D give 22.14.
+        let of_brunello = mean(ObjectsConfig { shape: 3.1, min: 15, max: 1_000, less: 0 });
+        assert!((of_brunello - 22.14).abs() < 0.1, "{of_brunello} objects");
     }
 
-    #[test]
-    fn pages_come_with_their_pauses() {
-        let mut web = Web::new(&WebConfig::default(), Stream::new(1, 0, "web"));
+    /// Seconds and bytes of a page, each in the mean.
+    fn pages(config: &WebConfig) -> (f64, f64) {
+        let mut web = Web::new(config, Stream::new(1, 0, "web"));
         let (mut now, mut taken, mut mains) = (Instant::ZERO, Bytes::ZERO, 0);
         while now < Instant::from_millis(60_000_000) {
             let bytes = web.available(now, taken);
@@ -212,9 +268,31 @@ mod tests {
             mains += u32::from(bytes > Bytes::ZERO && !web.embedded_next);
             now = web.next_deadline(now).unwrap();
         }
-        let per_page = now.as_secs_f64() / f64::from(mains);
+        (now.as_secs_f64() / f64::from(mains), taken.as_f64() / f64::from(mains))
+    }
+
+    #[test]
+    fn a_longest_reading_time_cuts_the_longer_ones() {
+        let reading = Duration::from_secs(5);
+        let cut = WebConfig { reading, longest_reading: Some(Duration::from_secs(7)), ..WebConfig::default() };
+        // An exponential time of mean m that is cut at c has the mean m (1 - exp(-c / m)).
+        let expected = PARSING + 5.0 * (1.0 - libm::exp(-7.0 / 5.0));
+        let (per_page, _) = pages(&cut);
+        assert!((per_page / expected - 1.0).abs() < 0.03, "{per_page} s for a page, not {expected}");
+    }
+
+    #[test]
+    fn objects_out_of_order_are_refused() {
+        let refused = |objects| WebConfig { objects, ..WebConfig::default() }.validate().unwrap_err().to_string();
+        let objects = ObjectsConfig::default();
+        assert_eq!(refused(ObjectsConfig { max: 1, ..objects }), "objects.max: must be at least min, 2, not 1");
+        assert_eq!(refused(ObjectsConfig { less: 3, ..objects }), "objects.less: must be at most min, 2, not 3");
+    }
+
+    #[test]
+    fn pages_come_with_their_pauses() {
+        let (per_page, bytes) = pages(&WebConfig::default());
         assert!((28.0..32.5).contains(&per_page), "{per_page} s for a page");
-        let bytes = taken.as_f64() / f64::from(mains);
         let expected = cut_mean(MAIN) + 5.64 * cut_mean(EMBEDDED);
         assert!((bytes / expected - 1.0).abs() < 0.15, "{bytes} of {expected} B a page");
     }
