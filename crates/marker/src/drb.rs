@@ -196,7 +196,7 @@ impl DrbMarker {
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
-        if self.decides_on_leaving() {
+        if self.properties.decides == Decides::OnLeaving {
             return None;
         }
         let odds = self.law.arrive(&arrival);
@@ -295,7 +295,7 @@ impl DrbMarker {
 
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
-        self.properties.decides == Decides::OnLeaving
+        self.properties.decides.on_leaving()
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -325,6 +325,10 @@ impl DrbMarker {
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
+        // Its arrival was decided on: here the law has a rule for a few packets, and nothing to say of the others.
+        if self.properties.decides == Decides::OnBoth && odds.rule.is_empty() {
+            return None;
+        }
         // Laws that decide here signal to everybody, if not by each packet.
         let (verdict, draw, odds) = if self.stage == Stage::Overloaded {
             let id = packet.payload.five_tuple(packet.flow);

@@ -4,7 +4,10 @@ mod common;
 
 use common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
-use tidemark_marker::{Draw, DrbMarker, DualPi2Config, LawConfig, MarkerConfig, Marks, RlcQueue, SnLength, Verdict};
+use tidemark_marker::{
+    Draw, DrbMarker, DropHeadConfig, DualPi2Config, LawConfig, MarkerConfig, Marks, RampConfig, RlcQueue, SnLength,
+    Verdict,
+};
 
 /// A marker of a law with its defaults.
 fn marker(law: LawConfig) -> DrbMarker {
@@ -31,6 +34,24 @@ fn a_law_that_decides_on_arrival_has_no_outcome_on_leaving() {
     let mut step = marker(LawConfig::Step(Default::default()));
     let age = Duration::from_millis(50);
     assert_eq!(step.decide_dequeue(Instant::ZERO, &packet(Ecn::Ect1), age, queue(age)), None);
+}
+
+#[test]
+fn a_ramp_with_drops_marks_what_arrives_and_drops_the_oldest_as_it_leaves() {
+    let drop = Some(DropHeadConfig::default());
+    let mut ramp = marker(LawConfig::Ramp(RampConfig { alpha: 1.0, drop, ..RampConfig::default() }));
+    assert!(ramp.decides_on_leaving());
+    let (age, young) = (Duration::from_millis(150), Duration::from_millis(99));
+    let arrived = ramp.decide_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(age))).unwrap();
+    assert_eq!((arrived.odds.rule, arrived.verdict), ("l4s ramp", Verdict::Mark));
+    let mut leave = |ecn, age| ramp.decide_dequeue(Instant::ZERO, &packet(ecn), age, queue(age));
+    for ecn in [Ecn::Ect1, Ecn::NotEct] {
+        let left = leave(ecn, age).unwrap();
+        assert_eq!((left.odds.rule, left.verdict), ("oldest", Verdict::Drop));
+        assert_eq!(leave(ecn, age), None, "one is dropped, the next is sent");
+        assert_eq!(leave(ecn, young), None);
+    }
+    assert_eq!(ramp.counters().drops, 2);
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn the_table_of_laws_has_a_row_for_every_law() {
             Decides::Never => "",
             Decides::OnArrival => " on arrival",
             Decides::OnLeaving => " where packets leave the queue",
+            Decides::OnBoth => " on arrival, and where packets leave the queue",
         };
         let row = format!("| [`{}`](#{}) | {} | {} |{decides} |\n", law.name, law.section, law.acts_on, law.signals_to);
         assert!(reference.contains(&row), "docs/reference/laws.md: the table of laws lacks this row:\n{row}");

@@ -118,7 +118,7 @@ fn error(fields: &Value) -> String {
 }
 
 /// Fields without bounds: what a field's path ends with, and the reason.
-const FREE: [(&str, &str); 54] = [
+const FREE: [(&str, &str); 55] = [
     ("Scenario.seed", "any number names random streams"),
     ("Scenario.warmup", "shorter than the run"),
     ("start", "any time; a warning says if it is after the run"),
@@ -147,6 +147,7 @@ const FREE: [(&str, &str); 54] = [
     ("interval", "at least `target`"),
     ("max_packet", "any size"),
     ("drop-head.flush_above", "at least `above`"),
+    ("DropHeadConfig.flush_above", "at least `above`"),
     ("upf.report_delay", "at most 32 times `report_interval`"),
     ("random-waypoint.pause", "any time"),
     ("PacketFilter.precedence", "an octet (TS 23.501 5.7.6.2)"),

@@ -4,6 +4,7 @@ use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
 use crate::egress::EgressTime;
+use crate::law::Decides;
 use crate::overload::{self, Look, Stage};
 use crate::profile::Progress;
 use crate::report::DeliveryStatus;
@@ -144,7 +145,7 @@ impl DrbMarker {
         let queued = self.profile.standing().as_f64();
         let look = Look {
             p: self.probability.get(),
-            queued: (!self.decides_on_leaving()).then_some(queued),
+            queued: (self.properties.decides != Decides::OnLeaving).then_some(queued),
             delay: if rate > 0.0 { queued / rate } else { 0.0 },
         };
         self.stage = self.apart.overload.observe(now, self.stage, reports, look);

@@ -74,6 +74,15 @@ pub enum Decides {
     OnArrival,
     /// A packet leaves the RLC queue, which only a cell with that queue can see.
     OnLeaving,
+    /// Either: marks fall on packets that arrive, drops on packets that leave the RLC queue.
+    OnBoth,
+}
+
+impl Decides {
+    /// True for a law that is asked where packets leave the RLC queue.
+    pub fn on_leaving(self) -> bool {
+        matches!(self, Self::OnLeaving | Self::OnBoth)
+    }
 }
 
 /// State of the queue and the flow at the arrival of a packet.
@@ -160,6 +169,11 @@ impl Odds {
 pub(crate) trait Configured: Law {
     type Config;
     fn new(config: &Self::Config) -> Self;
+
+    /// Properties of the law with this configuration.
+    fn properties(_config: &Self::Config) -> &'static Properties {
+        &Self::PROPERTIES
+    }
 }
 
 impl<L: Law> Law for Box<L> {
@@ -189,6 +203,9 @@ impl<L: Configured> Configured for Box<L> {
     type Config = L::Config;
     fn new(config: &Self::Config) -> Self {
         Self::new(L::new(config))
+    }
+    fn properties(config: &Self::Config) -> &'static Properties {
+        L::properties(config)
     }
 }
 

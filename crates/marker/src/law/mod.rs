@@ -83,7 +83,7 @@ macro_rules! laws {
             pub fn properties(&self) -> &'static Properties {
                 match self {
                     Self::None {} => &NONE,
-                    $(Self::$law(_) => &<$state>::PROPERTIES,)*
+                    $(Self::$law(config) => <$state as Configured>::properties(config),)*
                     Self::Custom(law) => law.properties(),
                 }
             }
@@ -166,7 +166,7 @@ macro_rules! laws {
 // A boxed state is one that is large or that few laws have: markers lie where UEs lie, and most laws are small.
 laws! {
     l4span: L4span(L4SpanConfig) => l4span::L4Span, [L4SpanConfig, NotEctRule, SharedRule], "L4Span: marks by the predicted sojourn time (L4Span section 4.2).";
-    ramp: Ramp(RampConfig) => ramp::Ramp, [QueueDelay, RampConfig], "A ramp between two delays, with memory (Brunello et al. section IV-A).";
+    ramp: Ramp(RampConfig) => Box<ramp::Ramp>, [QueueDelay, RampConfig], "A ramp between two delays, with memory (Brunello et al. section IV-A).";
     step: Step(StepConfig) => step::Step, [StepConfig], "Everything above one delay.";
     dualpi2: Dualpi2(DualPi2Config) => Box<dualpi2::DualPi2>, [], "DualPI2 on the DRB's single queue (RFC 9332).";
     codel: Codel(CodelConfig) => codel::Codel, [CodelConfig], "CoDel that drops where packets leave the queue (RFC 8289).";
@@ -252,7 +252,7 @@ impl LawConfig {
     /// True for laws that decide where packets leave the RLC queue, which only a cell with that queue can ask; the others decide on
     /// arrival at the CU.
     pub fn decides_on_leaving(&self) -> bool {
-        self.properties().decides == Decides::OnLeaving
+        self.properties().decides.on_leaving()
     }
 }
 

@@ -1,10 +1,12 @@
 //! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2).
 //!
-//! Only L4S flows are marked by default: the papers that use this law leave classic flows alone.
+//! Only L4S flows are marked by default: the papers that use this law leave classic flows alone. By configuration the queue drops its oldest
+//! packet as well, whatever its flow, as that of the paper does (section IV-B).
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
-use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
+use crate::law::drop_head::{DropHead, DropHeadConfig};
+use crate::law::interface::{Arrival, Configured, Decides, Departure, Law, Odds, Properties};
 use crate::require::require;
 use crate::verdict::Class;
 
@@ -49,6 +51,8 @@ pub struct RampConfig {
     /// Classic ECN flows are marked as well. Default: no, as in the paper; an operator whose users have classic ECN only
     /// may want them out of the queue's way.
     pub classic: bool,
+    /// Drops of the oldest packet as it leaves the queue, as by the law `drop-head`. Default: none.
+    pub drop: Option<DropHeadConfig>,
 }
 
 impl Default for RampConfig {
@@ -60,6 +64,7 @@ impl Default for RampConfig {
             interval: Duration::from_millis(5),
             delay: QueueDelay::HeadOfLine,
             classic: false,
+            drop: None,
         }
     }
 }
@@ -67,14 +72,15 @@ impl Default for RampConfig {
 bounds! { RampConfig {
     alpha: Range::above(0.0).and_at_most(1.0),
     interval: Range::between(Duration::from_micros(100), Duration::from_secs(1)),
-    ..low, high, delay, classic
+    ..low, high, delay, classic, drop
 } }
 
 impl RampConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
-        require(self.high > self.low, "high", "must be above `low`")
+        require(self.high > self.low, "high", "must be above `low`")?;
+        self.drop.map_or(Ok(()), |drop| drop.validate().map_err(|error| error.within("drop")))
     }
 }
 
@@ -88,6 +94,7 @@ pub(crate) struct Ramp {
     classic: bool,
     p: f64,
     updated: Option<Instant>,
+    drop: Option<DropHead>,
 }
 
 impl Configured for Ramp {
@@ -104,9 +111,17 @@ impl Configured for Ramp {
             classic: config.classic,
             p: 0.0,
             updated: None,
+            drop: config.drop.as_ref().map(Configured::new),
         }
     }
+
+    fn properties(config: &RampConfig) -> &'static Properties {
+        if config.drop.is_some() { &WITH_DROPS } else { &Self::PROPERTIES }
+    }
 }
+
+/// Properties of a ramp with drops: it needs the RLC queue itself.
+const WITH_DROPS: Properties = Properties { decides: Decides::OnBoth, marks_reported: false, ..Ramp::PROPERTIES };
 
 impl Law for Ramp {
     const PROPERTIES: Properties = Properties {
@@ -129,6 +144,10 @@ impl Law for Ramp {
             Class::Classic if self.classic => Odds::mark("classic ramp", p),
             Class::Classic | Class::NotEct => Odds::NONE,
         }
+    }
+
+    fn leave(&mut self, departure: &Departure) -> Odds {
+        self.drop.as_mut().map_or(Odds::NONE, |rule| rule.leave(departure))
     }
 }
 
@@ -184,6 +203,17 @@ mod tests {
         for (millis, delay, p) in [(0, 20.0, 1.0), (5, 6.0, 0.2), (10, 5.0, 0.0), (15, 10.0, 1.0)] {
             assert!((ramp.arrive(&at(millis, delay)).mark.get() - p).abs() < 1e-12, "{delay} ms");
         }
+    }
+
+    #[test]
+    fn a_ramp_with_drops_needs_the_rlc_queue() {
+        let [alone, drops] = [None, Some(DropHeadConfig::default())].map(|drop| RampConfig { drop, ..RampConfig::default() });
+        let properties = |config| (Ramp::properties(config).decides, Ramp::properties(config).marks_reported);
+        assert_eq!(properties(&alone), (Decides::OnArrival, true));
+        assert_eq!(properties(&drops), (Decides::OnBoth, false));
+        let disordered = DropHeadConfig { flush_above: Duration::from_millis(99), ..DropHeadConfig::default() };
+        let error = RampConfig { drop: Some(disordered), ..drops }.validate().unwrap_err();
+        assert_eq!(error.field(), "drop.flush_above");
     }
 
     #[test]

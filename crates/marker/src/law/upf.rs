@@ -47,6 +47,7 @@ impl UpfConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.ramp.validate()?;
+        require(self.ramp.drop.is_none(), "ramp.drop", "must be left out: the UPF has no RLC queue")?;
         self.check_bounds()?;
         let longest = self.report_interval * PIPELINE as u64;
         require(self.report_delay <= longest, "report_delay", "must be at most 32 times `report_interval`")
