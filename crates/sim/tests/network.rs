@@ -57,6 +57,21 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 }
 
 #[test]
+fn another_scheduler_leaves_places_and_traffic_of_a_seed_as_they_are() {
+    let shown = |scheduler: &str| {
+        let scheduler = format!("cell.scheduler.kind={scheduler}");
+        let on_off = r#"flow.0.app={ app = "on-off", rate = "2 Mbit/s" }"#;
+        let result = run(&[&scheduler, "flow.0.sender.controller=udp", on_off, "flow.0.count=12"]);
+        let places: Vec<_> = result.ues.iter().map(|ue| ue.place.as_ref().unwrap().position_m).collect();
+        let sent: Vec<_> = result.flows.iter().map(|flow| flow.sent_packets).collect();
+        (places, sent, serde_json::to_string(&result.ues).unwrap())
+    };
+    let (turns, oldest) = (shown("round-robin"), shown("delay-based"));
+    assert_eq!((&turns.0, &turns.1), (&oldest.0, &oldest.1));
+    assert_ne!(turns.2, oldest.2, "the scheduler makes no difference at all: nobody shares a cell");
+}
+
+#[test]
 fn handovers_that_forward_or_lose_conserve_bytes_with_every_kind_of_law() {
     // The simulator checks each flow's bytes itself, and has no result where they do not add up.
     for data in ["forwarded", "lost"] {
