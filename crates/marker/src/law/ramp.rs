@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_ramp_with_drops_needs_the_rlc_queue() {
-        let [alone, drops] = [None, Some(DropHeadConfig::default())].map(|drop| RampConfig { drop, ..RampConfig::default() });
+        let [alone, drops] =
+            [None, Some(DropHeadConfig::default())].map(|drop| RampConfig { drop, ..RampConfig::default() });
         let properties = |config| (Ramp::properties(config).decides, Ramp::properties(config).marks_reported);
         assert_eq!(properties(&alone), (Decides::OnArrival, true));
         assert_eq!(properties(&drops), (Decides::OnBoth, false));
