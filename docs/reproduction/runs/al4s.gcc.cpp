@@ -25,6 +25,8 @@
 #include "api/rtc_event_log/rtc_event_log.h"
 #include "modules/pacing/bitrate_prober.h"
 
+#include "al4s.link.h"
+
 using webrtc::DataRate;
 using webrtc::DataSize;
 using webrtc::TimeDelta;
@@ -46,32 +48,8 @@ static std::map<std::string, double> settings = {
 };
 static double at(const char* name) { return settings.at(name); }
 
-static const double DURATION = 100, STEP = 0.001;
 static const int HEADERS = 40;
-static double now = 0;
 static Timestamp time_of(double seconds) { return Timestamp::Micros(int64_t((seconds + 10) * 1e6)); }
-
-// Events in the order of their times.
-struct Event {
-    double time;
-    long number;
-    std::function<void()> run;
-    bool operator<(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
-};
-static std::priority_queue<Event> events;
-static void after(double delay, std::function<void()> run) {
-    static long number = 0;
-    events.push({now + delay, number++, std::move(run)});
-}
-
-// The pattern's rate in bit/s.
-static double capacity(double t) {
-    const double one = at("rate") * 1e6;
-    if (t < 20) return one;
-    if (t < 30) return one * (1 + 0.05 * (t - 20));
-    if (t < 40) return one * (1.5 - 0.05 * (t - 30));
-    return t < 60 ? one * 2.5 : t < 80 ? one * 0.6 : one;
-}
 
 struct Packet {
     int flow, size;
@@ -131,7 +109,7 @@ static void serve() {
     waiting.pop_front();
     const double wait = now - packet.arrived;
     waits.push_back(wait * 1e3);
-    after(packet.size * 8 / capacity(now), [packet, wait] {
+    after(packet.size * 8 / capacity(now, at("rate") * 1e6), [packet, wait] {
         is_busy = false;
         Flow& flow = flows[packet.flow];
         flow.delivered += packet.size;
@@ -376,7 +354,7 @@ int main(int count, char** arguments) {
     };
     long steps = 0;
     const std::function<void()> look = [&] {
-        possible += capacity(now) * STEP * 1e-6;
+        possible += capacity(now, at("rate") * 1e6) * STEP * 1e-6;
         const double age = waiting.empty() ? 0 : now - waiting.front().arrived;
         for (size_t limit = 0; limit < LIMITS.size(); limit++) over[limit] += age > LIMITS[limit] ? STEP : 0;
         if (std::abs(now - 40) < STEP / 2) at_rise = delivered();

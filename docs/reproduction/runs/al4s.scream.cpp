@@ -21,6 +21,8 @@
 #include "ScreamRx.h"
 #include "ScreamTx.h"
 
+#include "al4s.link.h"
+
 // What the program expects of its application.
 void packet_free(void*, uint32_t) {}
 
@@ -39,31 +41,7 @@ static std::map<std::string, double> settings = {
 static double at(const char* name) { return settings.at(name); }
 
 static const uint32_t SSRC = 100;
-static const double DURATION = 100, STEP = 0.001;
-static double now = 0;
 static uint32_t ntp() { return uint32_t((now + 1) * 65536); }
-
-// Events in the order of their times.
-struct Event {
-    double time;
-    long number;
-    std::function<void()> run;
-    bool operator<(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
-};
-static std::priority_queue<Event> events;
-static void after(double delay, std::function<void()> run) {
-    static long number = 0;
-    events.push({now + delay, number++, std::move(run)});
-}
-
-// The pattern's rate in bit/s.
-static double capacity(double t) {
-    const double one = at("rate") * 1e6;
-    if (t < 20) return one;
-    if (t < 30) return one * (1 + 0.05 * (t - 20));
-    if (t < 40) return one * (1.5 - 0.05 * (t - 30));
-    return t < 60 ? one * 2.5 : t < 80 ? one * 0.6 : one;
-}
 
 struct Packet {
     int flow, size;
@@ -114,7 +92,7 @@ static void serve() {
     waits.push_back(wait * 1e3);
     const double share = (wait * 1e3 - at("low")) / (at("high") - at("low"));
     packet.marked = std::uniform_real_distribution<>(0, 1)(marks) < share;
-    after(packet.size * 8 / capacity(now), [packet] {
+    after(packet.size * 8 / capacity(now, at("rate") * 1e6), [packet] {
         is_busy = false;
         Flow& flow = flows[packet.flow];
         flow.delivered += packet.size;
@@ -224,7 +202,7 @@ int main(int count, char** arguments) {
         return bytes * 8e-6;
     };
     const std::function<void()> look = [&] {
-        possible += capacity(now) * STEP * 1e-6;
+        possible += capacity(now, at("rate") * 1e6) * STEP * 1e-6;
         const double age = waiting.empty() ? 0 : now - waiting.front().arrived;
         for (size_t limit = 0; limit < LIMITS.size(); limit++) over[limit] += age > LIMITS[limit] ? STEP : 0;
         if (std::abs(now - 40) < STEP / 2) at_rise = delivered();
