@@ -10,6 +10,7 @@ mod load;
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 use load::{Load, Order};
+use tidemark_marker::{LawConfig, TideConfig};
 
 /// Calls in one measurement.
 const CALLS: usize = 1_000;
@@ -19,7 +20,24 @@ fn queued(sdus: u32) -> Load {
     Load::new(64, sdus, Order::Kept)
 }
 
-/// A load like that, with as many more SDUs as the reports of one measurement move.
+/// A load like that under `tide`, where so many of the four flows of a UE are classic.
+fn under_tide(classic: u16, sdus: u32) -> Load {
+    Load::under(LawConfig::Tide(TideConfig::default()), classic, 64, sdus, Order::Kept)
+}
+
+fn tide_l4s(sdus: u32) -> Load {
+    under_tide(0, sdus)
+}
+
+fn tide_classic(sdus: u32) -> Load {
+    under_tide(4, sdus)
+}
+
+fn tide_shared(sdus: u32) -> Load {
+    under_tide(2, sdus)
+}
+
+/// A load like the first, with as many more SDUs as the reports of one measurement move.
 fn with_surplus(sdus: u32) -> Load {
     let mut load = queued(sdus);
     for _ in 0..CALLS {
@@ -42,8 +60,11 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-#[library_benchmark(config = limit(820))]
-#[benches::queued(args = [4, 16, 1_024], setup = queued)]
+#[library_benchmark]
+#[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(820))]
+#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(850))]
+#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(870))]
+#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(970))]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();

@@ -16,6 +16,9 @@ const JITTER: f32 = 0.02;
 const MAX_RATIO: f32 = 1.5;
 /// No slot is shorter: 62.5 us, of 240 kHz (TS 38.211 4.3.2).
 const MIN_GAP: u64 = 62_500;
+/// Time without service beyond which it is an outage: longer than the gaps of a TDD pattern, than those of reports every 10 ms, and
+/// than the turns of others, which go to them for tens of milliseconds where a UE fades.
+pub(crate) const OUTAGE: Duration = Duration::from_millis(50);
 /// Weight of the newest gap in the averages.
 const NEWEST: f32 = 1.0 / 32.0;
 
@@ -37,6 +40,18 @@ impl Drain {
     /// A test that knows nothing: the queue is taken to drain.
     pub(crate) fn new() -> Self {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
+    }
+
+    /// A queue begins to stand.
+    #[inline]
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.last = now;
+    }
+
+    /// Time at which a part of the queue was transmitted last, or at which the queue began.
+    #[inline]
+    pub(crate) fn served(&self) -> Instant {
+        self.last
     }
 
     /// A report came, after which `bytes` more have left and SDUs stand or not. Time for which none had left of a queue that outlasts the
@@ -131,6 +146,21 @@ mod tests {
         assert_eq!(unserved(225, 3_000, false), 0);
         // The queue ended: nobody waited.
         assert_eq!(unserved(1_000, 3_000, true), 0);
+    }
+
+    #[test]
+    fn a_queue_is_served_by_reports_with_bytes_or_has_just_begun() {
+        let mut drain = Drain::new();
+        drain.begin(Instant::from_millis(40));
+        assert_eq!(drain.served(), Instant::from_millis(40));
+        for (at, bytes, served) in [(50, 3_000, 50), (60, 0, 50), (70, 3_000, 70)] {
+            drain.report(Instant::from_millis(at), bytes, true);
+            assert_eq!(drain.served(), Instant::from_millis(served));
+        }
+        // What comes after a second without a queue has not waited for it.
+        drain.report(Instant::from_millis(80), 3_000, false);
+        drain.begin(Instant::from_millis(1_080));
+        assert_eq!(drain.served(), Instant::from_millis(1_080));
     }
 
     #[test]

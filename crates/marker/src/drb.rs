@@ -194,6 +194,7 @@ impl DrbMarker {
             segment: segment as f64,
             rtt,
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
+            served: self.drain.served(),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {
@@ -240,6 +241,7 @@ impl DrbMarker {
                 self.begin_queue(now);
             }
             self.busy = BusyTime::begin(now);
+            self.drain.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }

@@ -176,15 +176,15 @@ def sensitivity():
     points = [(channel, senders) for channel in ("static", "pedestrian", trace(HANDOVERS)) for senders in OPTIONS.senders]
     for (name, law), (channel, senders) in itertools.product(laws.items(), points):
         is_trace = channel not in SYNTHETIC
-        # Outages are those of the trace, and nothing is steered there.
-        if is_trace and "loss" in name or not is_trace and ("outage" in name or name.startswith("steer_over")):
+        # Outages and dips are those of the trace, and nothing is steered there.
+        if is_trace and "loss" in name or not is_trace and ("outage" in name or "dip" in name or name.startswith("steer_over")):
             continue
         runs = over_seeds(channel, 1, 38, senders.split("+"), law)
         channel = pathlib.Path(channel.partition(":")[0]).stem
         row(name, channel, senders.replace("+", " and "), *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
 
 
-SHARES = {"rtt_share": (0.14, 0.56), "outage_share": (0.5, 2), "span": (5, 20)}
+SHARES = {"rtt_share": (0.14, 0.56), "outage_share": (0.5, 2), "dip_share": (0.5, 2), "span": (5, 20)}
 PARTS = {"classic": lambda: against_l4span(SYNTHETIC, 40), "shares": shares, "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
 PARTS["traces"] = lambda: against_l4span(map(trace, OPTIONS.traces), 120)
 

@@ -63,8 +63,13 @@ pub struct Load {
 }
 
 impl Load {
+    /// A load of L4S flows under `l4span`.
     pub fn new(ues: u32, queued: u32, order: Order) -> Self {
-        let law = LawConfig::L4span(L4SpanConfig::default());
+        Self::under(LawConfig::L4span(L4SpanConfig::default()), 0, ues, queued, order)
+    }
+
+    /// A load under a law, where so many of the four flows of a UE are classic.
+    pub fn under(law: LawConfig, classic: u16, ues: u32, queued: u32, order: Order) -> Self {
         let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
         let mut shard = Shard::new(ues);
         let handles = (0..ues)
@@ -84,7 +89,8 @@ impl Load {
                 shard.add(Box::new(ue)).ok().unwrap()
             })
             .collect();
-        let data = |flow: Flow| flow.tcp(true, Ecn::Ect1, &view(0, false, Some(2), 1_000, 1_360, None));
+        let ecn = |flow: &Flow| if flow.port < classic { Ecn::Ect0 } else { Ecn::Ect1 };
+        let data = |flow: Flow| flow.tcp(true, ecn(&flow), &view(0, false, Some(2), 1_000, 1_360, None));
         let ack = |flow: Flow| flow.tcp(false, Ecn::NotEct, &view(5, false, Some(1_000), 2, 0, Some([1, 0, 1])));
         let mut load = Self {
             shard,

@@ -3,15 +3,12 @@
 use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
+use crate::drain::OUTAGE;
 use crate::egress::EgressTime;
 use crate::law::Decides;
 use crate::overload::{self, Look, Stage};
 use crate::profile::Progress;
 use crate::report::DeliveryStatus;
-
-/// Time without service beyond which it is an outage: longer than the gaps of a TDD pattern, than those of reports every 10 ms, and
-/// than the turns of others, which go to them for tens of milliseconds where a UE fades.
-const OUTAGE: Duration = Duration::from_millis(50);
 
 impl DrbMarker {
     /// The DU reports.

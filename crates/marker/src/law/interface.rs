@@ -108,6 +108,8 @@ pub struct Arrival {
     pub rtt: Option<Duration>,
     /// True while both L4S and classic flows are alive in the DRB.
     pub shared: bool,
+    /// Time at which a part of the queue was transmitted last, or at which the queue began.
+    pub served: Instant,
 }
 
 impl Arrival {
@@ -226,6 +228,7 @@ pub(crate) mod tests {
             segment: 1_500.0,
             rtt: Some(Duration::from_millis(38)),
             shared: false,
+            served: Instant::from_millis(500),
         }
     }
 

@@ -6,6 +6,7 @@
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
+use crate::drain::OUTAGE;
 use crate::five_qi::Characteristics;
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
@@ -13,13 +14,11 @@ use crate::mode::Mode;
 use crate::starvation::CellLoad;
 use crate::verdict::Class;
 
+mod coupling;
 mod link;
 
+use coupling::{Coupling, Path, squared};
 use link::Link;
-
-/// Factor of the response of CUBIC, in segments over the square roots of a second: its mean window is
-/// `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
-const CUBIC: f64 = 1.054;
 
 /// Steepness of the odds, in multiples of those at which one sender fills the radio: these are reached a tenth above the sojourn at which
 /// marks begin.
@@ -55,12 +54,15 @@ pub struct TideConfig {
     /// Share of the growth of the queue in the longest recent outage that is added to `begin`. The growth is the outage, or `begin` and the
     /// round trip where these are shorter: no more is under way. Default: 1, since a sender that no mark has told to can't help it.
     pub outage_share: f64,
+    /// Share of the round trip by which marks begin later while the rate is low, for each part that its mean over `steer_over` lies above it; two parts at most. It
+    /// counts where it is longer than the two shares above. Default: 1, a window that fills the path at the mean rate.
+    pub dip_share: f64,
     /// Sojourn at which coupled packets are all marked, in multiples of the one at which marks begin. Default: 10.
     pub span: f64,
     /// Share of the time for which the cell may have room and the DRB nothing to send: the thresholds steer themselves to it, `tau_s` between a tenth and four
     /// times itself and the start of classic and coupled marks between 0.4 and 1.5 times. Default: none, the thresholds stay.
     pub throughput_loss: Option<f64>,
-    /// Time in which a threshold that costs nothing falls to `1 / e`, as does the longest recent outage. Default: 10 s, some hundred round trips.
+    /// Time in which a threshold that costs nothing falls to `1 / e`, as does the longest recent outage, and over which the rate has its mean. Default: 10 s, some hundred round trips.
     pub steer_over: Duration,
     /// Aim of the DRB, in place of thresholds that somebody has to choose. `throughput-first` lengthens `tau_s` to 40 ms and `begin` to 15 ms, but where `throughput_loss`
     /// steers them. `delay-first` shortens both to half of the packet delay budget of the DRB's 5QI, and steers nothing. `by-5qi` is one of the two. Default: none.
@@ -74,6 +76,7 @@ impl Default for TideConfig {
             begin: Duration::from_millis(10),
             rtt_share: 0.28,
             outage_share: 1.0,
+            dip_share: 1.0,
             span: 10.0,
             throughput_loss: None,
             steer_over: Duration::from_secs(10),
@@ -87,6 +90,7 @@ bounds! { TideConfig {
     begin: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     rtt_share: Range::between(0.0, 10.0),
     outage_share: Range::between(0.0, 10.0),
+    dip_share: Range::between(0.0, 10.0),
     span: Range::between(1.5, 1_000.0),
     throughput_loss: Range::between(0.000_1, 0.5),
     steer_over: Range::between(Duration::from_millis(100), Duration::from_secs(3_600)),
@@ -130,6 +134,7 @@ pub(crate) struct Tide {
     begin: f64,
     rtt_share: f64,
     outage_share: f64,
+    dip_share: f64,
     /// Distance from the sojourn at which marks begin to the one at which coupled packets are all marked, in multiples of the first.
     height: f64,
     link: Link,
@@ -137,6 +142,7 @@ pub(crate) struct Tide {
     /// Scales of `tau_s` and of the sojourn at which marks begin.
     tau_scale: f64,
     begin_scale: f64,
+    coupling: Coupling,
     /// Sums of the odds of L4S packets and of all others: with one for both, odds that L4S packets add would mark classic ones.
     l4s: Recurrence,
     classic: Recurrence,
@@ -152,11 +158,13 @@ impl Configured for Tide {
             begin: config.begin.as_secs_f64(),
             rtt_share: config.rtt_share,
             outage_share: config.outage_share,
+            dip_share: config.dip_share,
             height: config.span - 1.0,
             link: Link::new(config.steer_over),
             steering: config.throughput_loss.map(|loss| Steering::new(loss, config.steer_over)),
             tau_scale: 1.0,
             begin_scale: 1.0,
+            coupling: Coupling::default(),
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -195,7 +203,7 @@ impl Law for Tide {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
-        self.link.step(arrival.now);
+        self.link.step(arrival.now, arrival.average);
         if let Some(growth) = self.steering.as_mut().and_then(|steering| steering.step(arrival)) {
             let alone = arrival.class == Class::L4s && !arrival.shared;
             let (scale, bounds) = if alone { (&mut self.tau_scale, OF_TAU) } else { (&mut self.begin_scale, OF_BEGIN) };
@@ -243,12 +251,32 @@ impl Steering {
 
 impl Tide {
     /// Odds at the thresholds as they are.
-    fn odds(&self, arrival: &Arrival) -> Odds {
+    fn odds(&mut self, arrival: &Arrival) -> Odds {
         match arrival.class {
-            Class::L4s if arrival.shared => Odds::mark("coupled", self.height_of(arrival)),
-            Class::L4s => Odds::mark("l4s step", f64::from(u8::from(self.is_late(arrival)))),
-            Class::Classic => Odds::mark("classic squared", p_classic(arrival, self.height_of(arrival))),
             Class::NotEct => Odds::NONE,
+            Class::L4s if !arrival.shared => Odds::mark("l4s step", f64::from(u8::from(self.is_late(arrival)))),
+            Class::L4s | Class::Classic => {
+                let x = self.height_of(arrival);
+                if arrival.shared { self.shared_odds(arrival, x) } else { Odds::mark("classic squared", squared(x)) }
+            }
+        }
+    }
+
+    /// Odds at the height `x` of a queue of both classes, apart from the path of others, whose registers they would take.
+    #[inline(never)]
+    fn shared_odds(&mut self, arrival: &Arrival, x: f64) -> Odds {
+        // Without a handshake nobody knows the path.
+        if let (Some(handshake), Some(average)) = (arrival.rtt, arrival.average) {
+            let rate = average.as_bytes_per_sec();
+            let rtt = || handshake.as_secs_f64() + arrival.backlog / if rate > 1.0 { rate } else { 1.0 };
+            self.coupling.send(arrival.now, x, || Path { rtt: rtt(), segments: rate * rtt() / arrival.segment });
+            if arrival.class == Class::Classic {
+                return Odds::mark("beside l4s", self.coupling.classic(x, rtt()));
+            }
+        }
+        match arrival.class {
+            Class::Classic => Odds::mark("classic squared", squared(x)),
+            _ => Odds::mark("coupled", x),
         }
     }
 
@@ -260,43 +288,39 @@ impl Tide {
             && arrival.backlog + arrival.size > egress.rate.as_bytes_per_sec() * self.tau_s * self.tau_scale
     }
 
-    /// Sojourn in seconds at which marks begin on a path with this round trip.
-    fn begin_of(&self, rtt: f64) -> f64 {
+    /// Sojourn in seconds at which marks begin on a path with this round trip, of a queue that was not served for so long.
+    fn begin_of(&self, rtt: f64, unserved: Duration) -> f64 {
+        let mut outage = self.link.longest_outage();
+        // The present outage is one before it is over: a mark would be for packets that nobody could hold back any more.
+        if unserved > OUTAGE {
+            outage = outage.max(unserved.as_secs_f64());
+        }
         // What is under way in an outage arrives, and is not acknowledged: nothing follows it.
-        let growth = self.link.longest_outage().min(self.begin + rtt);
-        self.begin + (self.rtt_share * rtt + self.outage_share * growth) * self.link.share_of_cell()
+        let growth = outage.min(self.begin + rtt);
+        let mut added = self.rtt_share * rtt + self.outage_share * growth;
+        // A window that fills the path at the mean rate is too long while the rate is lower, and takes seconds to come back once it was cut.
+        if self.link.dip() > 0.0 {
+            added = added.max(self.dip_share * self.link.dip() * rtt);
+        }
+        self.begin + added * self.link.share_of_cell()
     }
 
     /// Height of the queue between the sojourn at which marks begin, 0, and the one at which coupled packets are all marked, 1. The rate is averaged over a few
     /// round trips, as the answers of classic senders are. Less than two segments is no queue, as for `l4span`.
+    #[inline(always)]
     fn height_of(&self, arrival: &Arrival) -> f64 {
         let Some(average) = arrival.average else { return 0.0 };
         if arrival.backlog < 2.0 * arrival.segment {
             return 0.0;
         }
         let rtt = arrival.rtt.map_or(0.0, Duration::as_secs_f64);
-        let begin = self.begin_scale * self.begin_of(rtt);
+        let begin = self.begin_scale * self.begin_of(rtt, arrival.now.since(arrival.served));
         let rate = average.as_bytes_per_sec().max(1.0);
         let queued = arrival.backlog + arrival.size;
         let window = rate * rtt + queued;
         let steepness = (1.0 / self.height).max(NEED * 2.0 * arrival.segment / window);
         // A queue that nothing leaves is as high as there is.
         ((queued / rate / begin - 1.0) * steepness).clamp(0.0, 1.0)
-    }
-}
-
-/// Odds of a classic packet where a coupled one has the odds `x`: the rates of a scalable sender, `2 / x` segments a round trip, and of a classic one are equal. Reno's are
-/// `(x / 2)^2` (RFC 9332 2.1). Beside L4S flows a CUBIC that is out of its Reno-friendly region gets the odds of its own response, where they are larger: with fewer marks it
-/// would be faster.
-fn p_classic(arrival: &Arrival, x: f64) -> f64 {
-    let reno = (x / 2.0) * (x / 2.0);
-    match (arrival.shared, arrival.rtt, arrival.average) {
-        (true, Some(rtt), Some(average)) => {
-            let rtt = rtt.as_secs_f64() + arrival.backlog / average.as_bytes_per_sec().max(1.0);
-            let y = CUBIC * x / 2.0;
-            reno.max(rtt * y * libm::cbrt(y))
-        }
-        _ => reno,
     }
 }
 
@@ -330,7 +354,7 @@ mod tests {
         let mut begin = |outage: f64, rtt: f64| {
             law.link = Link::new(Duration::from_secs(10));
             law.outage(outage);
-            (law.begin_of(rtt) * 1e6).round()
+            (law.begin_of(rtt, Duration::ZERO) * 1e6).round()
         };
         // 10 ms + 0.28 * 38 ms + the outage; of a longer one 48 ms, which are under way at most; 10 ms where no handshake was seen.
         assert_eq!(begin(0.030, 0.038), 50_640.0);
@@ -347,7 +371,38 @@ mod tests {
         law.join(&cell);
         law.arrive(&Arrival { now: Instant::from_millis(200), ..arrival(Class::Classic) });
         law.outage(0.1);
-        assert!((law.begin_of(0.038) - 0.039_32).abs() < 1e-12, "{}", law.begin_of(0.038));
+        let begin = law.begin_of(0.038, Duration::ZERO);
+        assert!((begin - 0.039_32).abs() < 1e-12, "{begin}");
+    }
+
+    #[test]
+    fn marks_begin_later_in_an_outage_worked_by_hand() {
+        let law = Tide::new(&TideConfig::default());
+        let begin = |millis: u64| (law.begin_of(0.106, Duration::from_millis(millis)) * 1e6).round();
+        // 10 ms + 0.28 * 106 ms, the outage, and 116 ms of it at most; 50 ms are none.
+        assert_eq!([50, 60, 90, 500].map(begin), [39_680.0, 99_680.0, 129_680.0, 155_680.0]);
+        // 400 kB at 5 MB/s, 80 ms: a mark for a queue that is served, none for one that is not.
+        let now = Instant::from_millis(500);
+        let p = |unserved: u64| {
+            let served = Instant::from_millis(500 - unserved);
+            let rtt = Some(Duration::from_millis(106));
+            p(&Arrival { now, served, rtt, backlog: 400_000.0, ..arrival(Class::Classic) })
+        };
+        assert!(p(50) > 0.0);
+        assert_eq!(p(51), 0.0);
+    }
+
+    #[test]
+    fn marks_begin_later_while_the_rate_is_low_worked_by_hand() {
+        let mut law = Tide::new(&TideConfig::default());
+        let mut begin = |millis: u64, mbps: u64| {
+            law.link.step(Instant::from_millis(millis), Some(BitRate::from_mbps(mbps)));
+            (law.begin_of(0.106, Duration::ZERO) * 1e3).round()
+        };
+        // 10 + 0.28 * 106 ms at 80 Mbit/s, and at 70: a mean of 79.9 is 0.14 above it.
+        assert_eq!([begin(1_000, 80), begin(1_010, 70)], [40.0, 40.0]);
+        // At 40 Mbit/s the mean of 79.5 is 0.988 above it: 10 + 0.988 * 106 ms. At 1 Mbit/s 10 + 2 * 106.
+        assert_eq!([begin(1_020, 40), begin(1_030, 1)], [115.0, 222.0]);
     }
 
     #[test]
@@ -364,14 +419,14 @@ mod tests {
         let shared = |class| Arrival { backlog: 148_500.0, shared: true, ..arrival(class) };
         // x as above.
         assert!((p(&shared(Class::L4s)) - 0.050_387_6).abs() < 1e-7);
-        // RTT = 38 + 29.7 ms; y = 1.054 * 0.0503876 / 2 = 0.02655426, its cube root 0.298342;
-        // 0.0677 * 0.02655426 * 0.298342 = 5.36335e-4, less than Reno's 6.347275e-4.
-        assert!((p(&shared(Class::Classic)) - 6.347_275e-4).abs() < 1e-9);
-        // Over 106 ms marks begin at 39.68 ms: 300 kB, 60 ms, are x = 20.32 / 357.12 = 0.0568996, Reno 8.09392e-4;
-        // y = 0.02998609, cube root 0.310675; RTT = 0.1657: 1.543674e-3.
+        // RTT = 38 + 29.7 ms, 225.6667 segments; a Prague begins with 56.41667, and Reno has as much at 1.5 / 56.41667^2.
+        // CUBIC's: y = 1.054 / 56.41667 = 0.01868242, its cube root 0.265345; 0.0677 * 0.01868242 * 0.265345 = 3.35608e-4, which is less.
+        assert!((p(&shared(Class::Classic)) - 4.712_77e-4).abs() < 1e-9);
+        // Over 106 ms 300 kB, 60 ms, are above 39.68 ms. RTT = 0.1657, W = 138.0833; y = 0.007633072, cube root 0.196894: 2.490319e-4.
         let far = Arrival { backlog: 298_500.0, rtt: Some(Duration::from_millis(106)), ..shared(Class::Classic) };
-        assert!((p(&far) - 1.543_67e-3).abs() < 1e-7, "{}", p(&far));
-        // A CUBIC alone has nobody to be fair to.
+        assert!((p(&far) - 2.490_32e-4).abs() < 1e-9, "{}", p(&far));
+        // Without a handshake there is no path. A CUBIC alone has nobody to be fair to: x = 20.32 / 357.12 = 0.0568996, (x / 2)^2 = 8.09392e-4.
+        assert!((p(&Arrival { rtt: None, ..shared(Class::Classic) }) - 0.04).abs() < 1e-12);
         assert!((p(&Arrival { shared: false, ..far }) - 8.093_92e-4).abs() < 1e-8);
     }
 
