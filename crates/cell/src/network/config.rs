@@ -28,6 +28,10 @@ pub struct NetworkConfig {
     pub noise_figure_db: f64,
     /// Power that a UE sends in all, in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
     pub ue_power_dbm: f64,
+    /// Antennas of a sector, each a column on a port of its own that fades on its own. They send one layer, ideally precoded: N of them
+    /// have N times the SNR at the UE that they send to, and shallower fades; at other UEs they interfere as one would. What a UE sends
+    /// is combined alike. More than one needs `cell.layers = 1`. Default 1 (TR 38.901 7.8.1).
+    pub antennas: u32,
     /// Elements in a sector's column. Default 10 (TR 38.901 7.8.1).
     pub rows: u32,
     /// Angle of the beam below the horizon, in degrees. Default 12 (TR 38.901 7.8.1).
@@ -70,6 +74,7 @@ impl Default for NetworkConfig {
             power_dbm: None,
             noise_figure_db: 9.0,
             ue_power_dbm: 23.0,
+            antennas: 1,
             rows: 10,
             downtilt_deg: 12.0,
             measurement_period: Duration::from_millis(40),
@@ -103,6 +108,7 @@ bounds! { NetworkConfig {
     power_dbm: Range::between(-10.0, 80.0).unit("dBm"),
     noise_figure_db: Range::between(0.0, 30.0).unit("dB"),
     ue_power_dbm: Range::between(-40.0, 40.0).unit("dBm"),
+    antennas: Range::between(1u32, 8),
     rows: Range::between(1u32, 64),
     downtilt_deg: Range::between(-30.0, 90.0).unit("degrees"),
     measurement_period: Range::between(Duration::from_millis(5), Duration::from_secs(10)),
@@ -185,7 +191,7 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut NetworkConfig);
-        let wrong: [(&str, Spoil); 13] = [
+        let wrong: [(&str, Spoil); 14] = [
             ("sites", |c| c.sites = 3),
             ("sectors", |c| c.sectors = 0),
             ("distance_m", |c| c.distance_m = Some(f64::NAN)),
@@ -193,6 +199,7 @@ mod tests {
             ("power_dbm", |c| c.power_dbm = Some(81.0)),
             ("noise_figure_db", |c| c.noise_figure_db = -1.0),
             ("ue_power_dbm", |c| c.ue_power_dbm = f64::NAN),
+            ("antennas", |c| c.antennas = 0),
             ("rows", |c| c.rows = 0),
             ("downtilt_deg", |c| c.downtilt_deg = 91.0),
             ("measurement_period", |c| c.measurement_period = Duration::ZERO),

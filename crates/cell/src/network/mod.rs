@@ -78,7 +78,7 @@ impl<P: Inspect> Network<P> {
             let ChannelConfig::Deployed(deployed) = &mut config.channel else {
                 return Err(ConfigError::new("channel.model", "in a network of cells it is `deployed`"));
             };
-            deployed.carrier_ghz = Some(radio.carrier_ghz());
+            (deployed.carrier_ghz, deployed.antennas) = (Some(radio.carrier_ghz()), radio.antennas());
             cell = radio.add_ue(deployed, self.seed);
         }
         self.cells[cell].add_ue_as(id, self.next_drb, &config)?;

@@ -20,7 +20,7 @@ pub(super) struct Radio {
     plan: Plan,
     /// Noise of the whole carrier in mW.
     noise_mw: f64,
-    /// Power of a layer over that of the whole, as a factor.
+    /// Power of a layer at the UE that it is for, over what one antenna with all the power gives there, as a factor.
     layer: f64,
     /// SNR of a layer at the gNB, over the whole carrier, over what a UE receives of its cell, in dB over mW.
     uplink_db: f64,
@@ -67,14 +67,16 @@ impl Radio {
         let hertz = f64::from(cell.resource_blocks() * 12 * 15_000 * (1 << cell.numerology));
         let thermal_dbm = NOISE_DBM_HZ + 10.0 * libm::log10(hertz);
         let noise_dbm = thermal_dbm + config.noise_figure_db;
-        let uplink_layers_db = 10.0 * libm::log10(f64::from(cell.uplink.layers));
+        let antennas = f64::from(config.antennas);
+        // The antennas combine each layer.
+        let uplink_layer_db = 10.0 * libm::log10(antennas) - 10.0 * libm::log10(f64::from(cell.uplink.layers));
         // The way up loses what the way down does.
-        let uplink_db = config.ue_power_dbm - uplink_layers_db - config.power_dbm() - thermal_dbm - GNB_NOISE_FIGURE_DB;
+        let uplink_db = config.ue_power_dbm + uplink_layer_db - config.power_dbm() - thermal_dbm - GNB_NOISE_FIGURE_DB;
         let cells = config.cells();
         Ok(Self {
             plan: Plan::new(&config.grid()),
             noise_mw: libm::exp10(noise_dbm / 10.0),
-            layer: 1.0 / f64::from(cell.layers),
+            layer: antennas / f64::from(cell.layers),
             uplink_db,
             ues: Vec::new(),
             load: vec![0.0; cells],
@@ -87,6 +89,9 @@ impl Radio {
 
     pub(super) fn carrier_ghz(&self) -> f64 {
         self.plan.carrier_ghz()
+    }
+    pub(super) fn antennas(&self) -> u32 {
+        self.config.antennas
     }
     pub(super) fn handover(&self) -> &HandoverConfig {
         &self.config.handover
@@ -165,7 +170,8 @@ impl Radio {
         })
     }
 
-    /// Computes a layer's SINR, in dB: its share of the power, over noise and what other cells send now.
+    /// Computes a layer's SINR, in dB: its share of the power, precoded for this UE, over noise and what other cells send now, which is
+    /// precoded for others and adds up here as if it came from one antenna.
     fn sinr(&self, reception: &Reception, serving: usize) -> f64 {
         let mut interference = self.noise_mw;
         for (cell, (power, load)) in reception.power_mw().iter().zip(&self.load).enumerate() {
@@ -260,5 +266,24 @@ mod tests {
         let Means { sinr_db: down, uplink_db: up, .. } = radio.means(UeId(0), 0);
         // 23 instead of 49 dBm, with a noise figure of 5 instead of 9 dB.
         assert!((up - (down - 26.0 + 4.0)).abs() < 1e-9, "{up} dB, down {down} dB");
+    }
+
+    #[test]
+    fn antennas_add_up_at_their_own_ue_and_not_at_others() {
+        let means = |antennas| {
+            let config = NetworkConfig { sites: 1, antennas, ..NetworkConfig::default() };
+            let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
+            let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
+            // The other two cells send all the time.
+            radio.load.fill(1.0);
+            let cell = radio.add_ue(&deployed, 1);
+            (radio.means(UeId(0), cell), radio.ue(UeId(0), cell).unwrap().power_dbm)
+        };
+        let (one, power) = means(1);
+        let (four, same) = means(4);
+        let gain = 10.0 * libm::log10(4.0);
+        assert!((four.sinr_db - one.sinr_db - gain).abs() < 1e-9, "{} and {} dB", four.sinr_db, one.sinr_db);
+        assert!((four.uplink_db - one.uplink_db - gain).abs() < 1e-9, "combined on the way up");
+        assert_eq!((power, one.rice_k), (same, four.rice_k), "RSRP is of one antenna with all the power");
     }
 }

@@ -6,6 +6,10 @@
 //! sight. The angles of a UE are drawn once: over many UEs the autocorrelation is `J0`, that of one UE over time the mean of
 //! `P` cosines, which lies around `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18.
 //!
+//! Antennas of the gNB fade each on its own. One layer is precoded so that they add up at the UE (maximum ratio transmission: Lo,
+//! IEEE Transactions on Communications 47, 1999): the SNR follows the sum of their powers, in Rayleigh fading chi-squared with two
+//! degrees of freedom an antenna. It lies around a mean that has the array's gain in it, with a deviation of `1/sqrt(N)` of it.
+//!
 //! A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one that gives the mean
 //! capacity of eight points of the band.
 
@@ -63,6 +67,8 @@ pub struct Surroundings {
     pub delay_spread: Duration,
     /// Band of the carrier.
     pub band: Band,
+    /// Antennas of the gNB, from 1.
+    pub antennas: u32,
 }
 
 /// The part of a channel that a carrier sees.
@@ -86,11 +92,37 @@ struct Waves {
     step_im: [f64; WAVES],
 }
 
+impl Surroundings {
+    /// Largest Doppler shift, in cycles a second.
+    fn doppler_hz(&self) -> f64 {
+        self.speed_kmh / 3.6 * self.carrier_ghz * 1e9 / SPEED_OF_LIGHT
+    }
+}
+
+impl Waves {
+    /// Draws the waves from one antenna.
+    fn new(around: &Surroundings, stream: &mut Stream) -> Self {
+        let spacing_hz = around.band.width_hz / POINTS as f64;
+        let zero = [0.0; WAVES];
+        let mut waves = Self { doppler_hz: zero, phase: zero, step_re: zero, step_im: zero };
+        for wave in 0..WAVES {
+            let angle = TAU * stream.uniform();
+            let delay = around.delay_spread.as_secs_f64() * stream.exponential();
+            let step = Complex::unit(-TAU * delay * spacing_hz);
+            waves.doppler_hz[wave] = around.doppler_hz() * libm::cos(angle);
+            waves.phase[wave] = stream.uniform();
+            (waves.step_re[wave], waves.step_im[wave]) = (step.re, step.im);
+        }
+        waves
+    }
+}
+
 /// The fading of one UE around a mean SNR.
 #[derive(Clone, Debug)]
 pub struct Fading {
     mean: f64,
-    waves: Waves,
+    /// Waves of each of the gNB's antennas.
+    antennas: Vec<Waves>,
     /// The wave in line of sight: Doppler shift in cycles a second, phase at time zero in cycles, and its power over that of all
     /// others.
     sight: (f64, f64),
@@ -102,21 +134,12 @@ pub struct Fading {
 impl Fading {
     /// Fading around `snr_db`.
     pub fn new(snr_db: f64, around: Surroundings, mut stream: Stream) -> Self {
-        let doppler = around.speed_kmh / 3.6 * around.carrier_ghz * 1e9 / SPEED_OF_LIGHT;
-        let spacing_hz = around.band.width_hz / POINTS as f64;
-        let zero = [0.0; WAVES];
-        let mut waves = Waves { doppler_hz: zero, phase: zero, step_re: zero, step_im: zero };
-        for wave in 0..WAVES {
-            let angle = TAU * stream.uniform();
-            let delay = around.delay_spread.as_secs_f64() * stream.exponential();
-            let step = Complex::unit(-TAU * delay * spacing_hz);
-            waves.doppler_hz[wave] = doppler * libm::cos(angle);
-            waves.phase[wave] = stream.uniform();
-            (waves.step_re[wave], waves.step_im[wave]) = (step.re, step.im);
-        }
+        let doppler = around.doppler_hz();
+        let mut antennas = vec![Waves::new(&around, &mut stream)];
         let sight = (doppler * libm::cos(TAU * stream.uniform()), stream.uniform());
+        antennas.extend((1..around.antennas).map(|_| Waves::new(&around, &mut stream)));
         let resolution = around.band.slot.min(RESOLUTION);
-        Self { mean: libm::exp10(snr_db / 10.0), waves, sight, rice_k: 0.0, resolution, last: (Instant::FAR, 0.0) }
+        Self { mean: libm::exp10(snr_db / 10.0), antennas, sight, rice_k: 0.0, resolution, last: (Instant::FAR, 0.0) }
     }
 
     /// Fades around another mean from now on, and the wave in line of sight has so many times the power of all others.
@@ -145,18 +168,20 @@ impl Fading {
         10.0 * libm::log10((root - 1.0).max(1e-6))
     }
 
-    /// |h|^2 at each point of the band.
+    /// Mean over the antennas of |h|^2, at each point of the band.
     fn gains(&self, now: Instant) -> [f64; POINTS] {
         let mut gains = [0.0; POINTS];
-        for (gain, h) in gains.iter_mut().zip(self.amplitudes(now)) {
-            *gain = h.re * h.re + h.im * h.im;
+        for waves in &self.antennas {
+            for (gain, h) in gains.iter_mut().zip(self.amplitudes(waves, now)) {
+                *gain += h.re * h.re + h.im * h.im;
+            }
         }
-        gains
+        gains.map(|gain| gain / self.antennas.len() as f64)
     }
 
-    /// h at each point of the band.
-    fn amplitudes(&self, now: Instant) -> [Complex; POINTS] {
-        let (t, waves) = (now.as_secs_f64(), &self.waves);
+    /// h of one antenna at each point of the band.
+    fn amplitudes(&self, waves: &Waves, now: Instant) -> [Complex; POINTS] {
+        let t = now.as_secs_f64();
         // Sums in four lanes side by side, an order that every compiler keeps.
         let mut sums = [[[0.0; LANES]; 2]; POINTS];
         for first in (0..WAVES).step_by(LANES) {
@@ -218,7 +243,7 @@ mod tests {
     fn at(speed_kmh: f64) -> Surroundings {
         let delay_spread = Duration::from_nanos(363);
         let band = Band { width_hz: 51.0 * 12.0 * 30e3, slot: Duration::from_micros(500) };
-        Surroundings { speed_kmh, carrier_ghz: 3.75, delay_spread, band }
+        Surroundings { speed_kmh, carrier_ghz: 3.75, delay_spread, band, antennas: 1 }
     }
 
     fn square(x: f64) -> f64 {
@@ -263,7 +288,8 @@ mod tests {
         // Instants that share no period with a wave.
         for step in 0..5_000u64 {
             let at = Instant::from_nanos(step * 119_687_000);
-            let (now, later) = (fading.amplitudes(at)[0], fading.amplitudes(at + lag)[0]);
+            let h = |at| fading.amplitudes(&fading.antennas[0], at)[0];
+            let (now, later) = (h(at), h(at + lag));
             sum += now.re * later.re + now.im * later.im;
             power += now.re * now.re + now.im * now.im;
         }
@@ -280,7 +306,7 @@ mod tests {
             let (mut mean, mut squares) = (0.0, 0.0);
             for fading in &ues {
                 let measured = over_time(fading, lag);
-                let own = fading.waves.doppler_hz.iter().map(|hz| libm::cos(TAU * hz * lag.as_secs_f64()));
+                let own = fading.antennas[0].doppler_hz.iter().map(|hz| libm::cos(TAU * hz * lag.as_secs_f64()));
                 let own = own.sum::<f64>() / WAVES as f64;
                 assert!((measured - own).abs() < 0.1, "lag {lag_us} us: {measured} for its own {own}");
                 // Five deviations of the mean of sixteen cosines.
@@ -372,6 +398,39 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.03, "{mean}");
         let median = powers[powers.len() / 2];
         assert!((median - core::f64::consts::LN_2).abs() < 0.04, "{median}");
+    }
+
+    #[test]
+    fn powers_of_antennas_add_up_to_a_chi_squared_of_two_degrees_each() {
+        for (antennas, k) in [(2, 0.0), (4, 0.0), (4, 7.943), (8, 0.0)] {
+            let around = Surroundings { antennas, ..at(3.0) };
+            let (mut mean, mut squares, mut low) = (0.0, 0.0, 0.0);
+            for ue in 0..8_000 {
+                let mut fading = Fading::new(0.0, around, Stream::new(19, ue, "fading"));
+                fading.set_mean(0.0, k);
+                for gain in fading.gains(Instant::from_millis(5)) {
+                    (mean, squares) = (mean + gain / 64_000.0, squares + gain * gain / 64_000.0);
+                    low += f64::from(gain < 0.1) / 64_000.0;
+                }
+            }
+            // Around one: the array's gain is in the mean SNR.
+            assert!((mean - 1.0).abs() < 0.02, "{mean} of {antennas}");
+            let spread = squares / (mean * mean) - 1.0;
+            let n = f64::from(antennas);
+            let expected = (2.0 * k + 1.0 - 1.0 / WAVES as f64) / (square(k + 1.0) * n);
+            assert!((spread / expected - 1.0).abs() < 0.05, "{spread} for {expected} of {antennas}");
+            if k == 0.0 {
+                // Fades of 10 dB: 1 - exp(-x) sum_{i < N} x^i / i! with x = N / 10.
+                let x = 0.1 * n;
+                let (mut term, mut sum) = (1.0, 0.0);
+                for i in 0..antennas {
+                    sum += term;
+                    term *= x / f64::from(i + 1);
+                }
+                let expected = 1.0 - libm::exp(-x) * sum;
+                assert!((low - expected).abs() < 0.002 + 0.1 * expected, "{low} for {expected} of {antennas}");
+            }
+        }
     }
 
     #[test]

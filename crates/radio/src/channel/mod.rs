@@ -93,7 +93,7 @@ macro_rules! fading_config {
         impl $name {
             fn around(&self, band: Band) -> Surroundings {
                 let Self { speed_kmh, carrier_ghz, delay_spread, .. } = *self;
-                Surroundings { speed_kmh, carrier_ghz, delay_spread, band }
+                Surroundings { speed_kmh, carrier_ghz, delay_spread, band, antennas: 1 }
             }
         }
 
@@ -196,7 +196,8 @@ impl Channel {
             ChannelConfig::Deployed(config) => {
                 let outside = ConfigError::new("channel.model", "`deployed` needs a network of cells around it");
                 let carrier_ghz = config.carrier_ghz.ok_or(outside)?;
-                let around = |speed_kmh| Surroundings { speed_kmh, carrier_ghz, delay_spread: URBAN_MACRO, band };
+                let (delay_spread, antennas) = (URBAN_MACRO, config.antennas);
+                let around = |speed_kmh| Surroundings { speed_kmh, carrier_ghz, delay_spread, band, antennas };
                 Self::Deployed(0.0, config.doppler_kmh().map(|speed| fading(0.0, around(speed))))
             }
         })

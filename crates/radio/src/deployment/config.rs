@@ -24,6 +24,9 @@ pub struct DeployedConfig {
     /// The network's carrier, once it is known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub carrier_ghz: Option<f64>,
+    /// Antennas of the network's cells, once they are known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub antennas: u32,
 }
 
 impl Default for DeployedConfig {
@@ -35,6 +38,7 @@ impl Default for DeployedConfig {
             fading: true,
             penetration_db: 0.0,
             carrier_ghz: None,
+            antennas: 1,
         }
     }
 }
@@ -42,7 +46,7 @@ impl Default for DeployedConfig {
 bounds! { DeployedConfig {
     fading_kmh: SPEED_KMH,
     penetration_db: Range::between(0.0, 60.0).unit("dB"),
-    ..position, mobility, fading, carrier_ghz
+    ..position, mobility, fading, carrier_ghz, antennas
 } }
 
 impl DeployedConfig {

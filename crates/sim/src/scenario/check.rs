@@ -71,6 +71,10 @@ impl Scenario {
             let right = "belongs to a scenario without [network]: here network.handover has the same keys";
             return Err(ConfigError::new("cell.handover", right));
         }
+        if network.antennas > 1 && self.cell.layers > 1 {
+            let right = "more than one precode one layer: set cell.layers to 1";
+            return Err(ConfigError::new("network.antennas", right).found(network.antennas));
+        }
         self.misplaced_carrier(network.carrier_ghz)
             .map_or(Ok(()), |right| Err(ConfigError::new("network.carrier_ghz", right)))
     }
@@ -240,6 +244,18 @@ round_trip = "10 ms"
                 assert!(message.starts_with(&format!("t.toml:{line}:")), "{assignment}: {message}");
             }
         }
+    }
+
+    #[test]
+    fn several_antennas_of_a_sector_send_one_layer() {
+        let with = |assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            Scenario::parse("t.toml", TEXT, Path::new(""), &assignments)
+        };
+        let antennas = ["network={ antennas = 4 }", "ue.0.channel={ model = \"deployed\" }", "cell.layers=2"];
+        assert!(with(&antennas[..2]).is_ok());
+        let error = with(&antennas).unwrap_err().to_string();
+        assert!(error.contains("network.antennas: more than one precode one layer"), "{error}");
     }
 
     #[test]
