@@ -199,13 +199,14 @@ impl Al4s {
     }
 }
 
-/// Eq. 9.
+/// Eq. 9. A target at the higher threshold is in neither of its first two rows, which both end in 1 there; the text wants cL4S to be
+/// like sL4S there.
 fn gamma(config: &Al4sConfig, marking: &MarkingScheme) -> f64 {
     let (low, high) = (marking.low.as_millis_f64(), marking.high.as_millis_f64());
     let target = (config.target_delay - config.fixed_delay).as_millis_f64();
     if low < target && target < high {
         ((high - low) / (target - low)).min(10.0)
-    } else if high < target {
+    } else if high <= target {
         (high / target).max(0.1)
     } else {
         (10.0 + low / target).min(20.0)
@@ -281,6 +282,12 @@ mod tests {
         assert_eq!(gamma(&config(25, 5, 50)), 3.0);
         assert!((gamma(&config(60, 5, 20)) - 20.0 / 55.0).abs() < 1e-12);
         assert_eq!(gamma(&config(25, 20, 50)), 11.0);
+    }
+
+    #[test]
+    fn at_the_higher_threshold_the_weight_is_that_of_one_who_knows_no_thresholds() {
+        let config = config(25, 5, 20);
+        assert_eq!(gamma(&config, config.marking.as_ref().unwrap()), 1.0);
     }
 
     #[test]
