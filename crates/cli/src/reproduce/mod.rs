@@ -150,11 +150,8 @@ impl Reproduce {
 
     /// Seeds of a target; a procedure has as many as it makes runs.
     fn seeds(&self, target: &Target) -> Vec<u64> {
-        let count = if procedure::is_known(&target.scenario) {
-            procedure::repetitions(&target.scenario)
-        } else {
-            self.seeds.or(target.seeds).unwrap_or(SEEDS)
-        };
+        let count =
+            procedure::repetitions(&target.scenario).unwrap_or_else(|| self.seeds.or(target.seeds).unwrap_or(SEEDS));
         (self.first_seed..).take(count as usize).collect()
     }
 

@@ -7,37 +7,54 @@ use miette::{Result, miette};
 use super::{egress, processing, switches, tunnels};
 
 type Figures = BTreeMap<String, f64>;
-/// Figures of a case, those of each of its runs.
-type Procedure = fn(&str) -> Result<Vec<Figures>>;
 
-/// The procedures by the names that targets use as their scenario.
-const PROCEDURES: [(&str, Procedure); 4] = [
-    ("egress", |case| once(egress::run(case))),
-    ("processing", |case| once(processing::run(case))),
-    (switches::NAME, switches::run),
-    ("tunnels", |case| once(tunnels::run(case))),
+/// One way to find out figures.
+struct Procedure {
+    /// Name that targets use as their scenario.
+    name: &'static str,
+    /// Number of runs of each case.
+    repetitions: u64,
+    /// Reason why it cannot run on this machine, if there is one.
+    unavailable: fn() -> Option<&'static str>,
+    /// Figures of a case, those of each of its runs.
+    run: fn(&str) -> Result<Vec<Figures>>,
+}
+
+const PROCEDURES: [Procedure; 4] = [
+    Procedure { name: "egress", repetitions: 1, unavailable: || None, run: |case| once(egress::run(case)) },
+    Procedure { name: "processing", repetitions: 1, unavailable: || None, run: |case| once(processing::run(case)) },
+    Procedure {
+        name: "switches",
+        repetitions: switches::REPETITIONS,
+        unavailable: switches::unavailable,
+        run: switches::run,
+    },
+    Procedure { name: "tunnels", repetitions: 1, unavailable: || None, run: |case| once(tunnels::run(case)) },
 ];
 
 /// True if targets may name it.
 pub(super) fn is_known(name: &str) -> bool {
-    PROCEDURES.iter().any(|(known, _)| *known == name)
+    find(name).is_some()
 }
 
-/// Reason why a procedure cannot run on this machine, if there is one.
+/// Reason why a procedure cannot run on this machine, if there is one; none for a scenario.
 pub(super) fn unavailable(name: &str) -> Option<&'static str> {
-    if name == switches::NAME { switches::unavailable() } else { None }
+    find(name).and_then(|procedure| (procedure.unavailable)())
 }
 
-/// Number of runs of each case.
-pub(super) fn repetitions(name: &str) -> u64 {
-    if name == switches::NAME { switches::REPETITIONS } else { 1 }
+/// Number of runs of each case; `None` for a scenario, which has one a seed.
+pub(super) fn repetitions(name: &str) -> Option<u64> {
+    find(name).map(|procedure| procedure.repetitions)
 }
 
 /// The figures that a procedure finds out for a case, those of each of its runs.
 pub(super) fn run(name: &str, case: &str) -> Result<Vec<Figures>> {
-    let (_, procedure) =
-        PROCEDURES.iter().find(|(known, _)| *known == name).ok_or_else(|| miette!("there is no procedure {name}"))?;
-    procedure(case)
+    let procedure = find(name).ok_or_else(|| miette!("there is no procedure {name}"))?;
+    (procedure.run)(case)
+}
+
+fn find(name: &str) -> Option<&'static Procedure> {
+    PROCEDURES.iter().find(|procedure| procedure.name == name)
 }
 
 fn once(figures: Result<Figures>) -> Result<Vec<Figures>> {

@@ -7,9 +7,6 @@ use std::sync::OnceLock;
 
 use miette::{Result, miette};
 
-/// Name by which targets ask for it.
-pub(super) const NAME: &str = "switches";
-
 /// Folder of the runs, where `tidemark-sdn measure` keeps them by itself: what is there is not run a second time.
 const FOLDER: &str = "out/sdn-figures";
 
