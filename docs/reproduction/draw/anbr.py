@@ -183,5 +183,5 @@ PICTURES = (
     Picture("anbr.fig5_7", fig5_7, SENDER),
     Picture("anbr.fig5_8", fig5_8, SENDER),
     Picture("anbr.fig5_9", rates, tuple(Panel(f"Fig. {of} background", SECONDS, "rate (Mbit/s)", top=35) for of in ("5.9: low", "5.10: high"))),
-    Picture("anbr.fig5_14", fig5_14, tuple(Panel(of, "one-way delay (ms)", "share of samples (%)", log_x=True, top=105) for of in WIRES)),
+    Picture("anbr.fig5_14", fig5_14, tuple(Panel(of, "one-way delay (ms)", "share of samples (%)", log_x=True, span=(6.0, 200.0), top=105) for of in WIRES)),
 )  # fmt: skip

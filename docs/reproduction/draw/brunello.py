@@ -87,8 +87,14 @@ def fig6() -> Iterator[Row]:
 VIDEO = "video users"
 STATISTICS = ("average", "99th percentile")
 PICTURES = (
-    Picture("brunello.fig2", fig2, tuple(Panel(title, VIDEO, "frame delay (ms)") for title in STATISTICS)),
-    # The tail's panel has room above for the legend, which covers a curve below.
+    # Panels have room above for the legend where it covers a curve below.
+    Picture(
+        "brunello.fig2",
+        fig2,
+        tuple(
+            Panel(title, VIDEO, "frame delay (ms)", top=top) for title, top in zip(STATISTICS, (None, 400), strict=True)
+        ),
+    ),
     Picture(
         "brunello.fig3",
         fig3,
@@ -97,7 +103,13 @@ PICTURES = (
         ),
     ),
     Picture("brunello.fig4", fig4, (Panel("average", VIDEO, "rate (Mbit/s)"),), columns=1),
-    Picture("brunello.fig5", fig5, tuple(Panel(title, VIDEO, "lost packets (%)") for title in STATISTICS)),
+    Picture(
+        "brunello.fig5",
+        fig5,
+        tuple(
+            Panel(title, VIDEO, "lost packets (%)", top=top) for title, top in zip(STATISTICS, (2.0, None), strict=True)
+        ),
+    ),
     Picture("brunello.fig6", fig6, tuple(
         Panel(f"{case}: {what}", "time (s)", "rate (Mbit/s)" if what == "rate" else "delay (ms)", top=60 if what == "rate" else 140)
         for what in ("rate", "delay") for case in FIG6), columns=3),

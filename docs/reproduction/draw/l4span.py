@@ -262,10 +262,11 @@ PICTURES = (
         Panel(f"{setting}: {what}", SECONDS, RTT if what == "round trip" else MBPS, top=None if what == "round trip" else 45)
         for what in ("round trip", "throughput") for setting in ("(a) wired", "(b) 5G", "(c) 5G+")), columns=3),
     Picture("l4span.fig9", fig9, tuple(Panel(p.title, p.x, "one-way delay (ms)", p.kind, log_y=True) for p in GRID)),
-    Picture("l4span.fig10", fig10, tuple(Panel(title, "", "one-way delay (ms)", "stack") for title in ("without L4Span", "with L4Span"))),
+    Picture("l4span.fig10", fig10, tuple(
+        Panel(title, "", "one-way delay (ms)", "stack", top=top) for title, top in (("without L4Span", 30000), ("with L4Span", 100)))),
     Picture("l4span.fig11", fig11, (
         Panel("short flows", "", "completion time (ms)", "boxes", log_y=True), Panel("long flow", "", MBPS, "bars"))),
-    Picture("l4span.fig12", fig12, tuple(Panel(title, "one-way delay, median (ms)", MBPS, "points") for title in ("(a) Prague", "(b) CUBIC"))),
+    Picture("l4span.fig12", fig12, tuple(Panel(title, "one-way delay, median (ms)", MBPS, "points", top=100) for title in ("(a) Prague", "(b) CUBIC"))),
     Picture("l4span.fig13", fig13, (Panel("fall of the round trip", "", "of the median (%)", "bars"),), columns=1),
     Picture("l4span.fig14", fig14, tuple(
         Panel(title, SECONDS, MBPS, top=45)

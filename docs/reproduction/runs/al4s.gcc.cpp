@@ -1,5 +1,6 @@
 // The public libwebrtc's Google Congestion Control over the link of scenarios/papers/al4s.toml, without a network: its controller and its prober,
-// driven by events. Compiled with `modules/congestion_controller/goog_cc` and `modules/pacing/bitrate_prober` of that program. Then
+// driven by events. Compiled with `modules/congestion_controller/goog_cc` and `modules/pacing/bitrate_prober` of that program, with what these
+// include of it and of Abseil (a hundred files, `-std=c++17 -DWEBRTC_POSIX -DWEBRTC_LINUX`). Then
 //
 //     ./gcc flows=1
 //
