@@ -105,13 +105,14 @@ def hints(files):
     table(["channel", "round trip", "sender", "without", "with a hint", "rate", "p95 of the queue", "oracle", "closed"], rows())
 
 
-def rate_at(queue, front):
-    """Rate of a front, of pairs of queue and rate, at a queue; that of its nearest end beyond it."""
+def point_at(queue, front):
+    """Queue and rate of a front, of pairs of both, at a queue; its nearest end beyond it."""
     front = sorted(front)
     queue = min(max(queue, front[0][0]), front[-1][0])
     for (low, below), (high, above) in zip(front, front[1:]):
-        if queue <= high:
-            return below + (above - below) * math.log(queue / low) / math.log(high / low)
+        # Several thresholds may come to one point.
+        if low < high and queue <= high:
+            return queue, below + (above - below) * math.log(queue / low) / math.log(high / low)
 
 
 def distances(files):
@@ -119,9 +120,11 @@ def distances(files):
         for (channel, _, round_trip), points in load(files).items():
             means = {key: [estimate(column(seeds, metric))[0] for metric in (MEAN, RATE)] for key, seeds in points.items()}
             queue, rate = means["oracle", "none"]
-            alone, hinted = (rate_at(queue, [mean for (of, _), mean in means.items() if of == sender]) for sender in ("prague", "prague-hint"))
-            share = f"{100 * (hinted - alone) / (rate - alone):.0f} %" if rate > 1.01 * alone else "none is there"
-            yield channel, round_trip, cell(points["oracle", "none"]), f"{alone:.1f}", f"{hinted:.1f}", share
+            alone, hinted = (point_at(queue, [mean for (of, _), mean in means.items() if of == sender]) for sender in ("prague", "prague-hint"))
+            share = f"{100 * (hinted[1] - alone[1]) / (rate - alone[1]):.0f} %" if rate > 1.01 * alone[1] else "none is there"
+            # A front that begins beyond the oracle's queue says where.
+            found = (f"{rate:.1f}" if at == queue else f"{rate:.1f} at {at:.1f}" for at, rate in (alone, hinted))
+            yield channel, round_trip, cell(points["oracle", "none"]), *found, share
 
     table(["channel", "round trip", "oracle", "Prague's front there", "with a hint", "distance that the hint closes"], rows())
 
