@@ -162,7 +162,7 @@ fn a_bottleneck_elsewhere_governs_videos_too() {
             let (usual, queue) = watch(&alone, None);
             let (rate, lied) = watch(&hinted, Some(BitRate::from_mbps(5 * MBPS)));
             println!("{name}, {delay_ms} ms: {rate:.1} Mbit/s within {lied:.1}, {usual:.1} within {queue:.1}");
-            assert!(rate > 0.5 * usual, "{name}, {delay_ms} ms: {rate} and {usual} Mbit/s");
+            assert!(rate > 0.75 * usual, "{name}, {delay_ms} ms: {rate} and {usual} Mbit/s");
             let bound = queue + 3.5 * (2.0 * delay_ms as f64 + FRAMES_MS);
             assert!(lied < bound, "{name}, {delay_ms} ms: {lied} and {queue} ms");
         }
@@ -190,6 +190,21 @@ fn a_bottleneck_elsewhere_governs_whatever_the_radio_promises() {
     }
 }
 
+#[test]
+fn a_climb_too_far_costs_a_video_its_queue_and_not_its_rate() {
+    for (name, hinted, alone) in videos() {
+        for (delay_ms, lie) in [(3, 34), (39, 34), (20, 58)] {
+            let rate = |sender: &SenderConfig, hint: Option<BitRate>| {
+                let mut link = link(sender, delay_ms);
+                run(&mut link, 500, |_| None);
+                run(&mut link, 500, |_| hint)
+            };
+            let (with, usual) = (rate(&hinted, Some(BitRate::from_mbps(lie))), rate(&alone, None));
+            assert!(with > 0.6 * usual, "{name}, {delay_ms} ms, {lie} promised: {with} and {usual} Mbit/s");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -213,8 +228,8 @@ proptest! {
         let round_trip = 2.0 * delay_ms as f64 + longest(&alone).as_millis_f64() + FRAMES_MS;
         let bound = longest(&alone).as_millis_f64() + (above + 1.0) * FRAMES_MS + above * round_trip;
         prop_assert!(longest(&lied_to).as_millis_f64() < bound, "{name}: {:?} against {bound} ms", longest(&lied_to));
-        // After one overload aL4S-CC drops by up to 95 %, and grows by a few percent in the seconds after.
-        prop_assert!(rate > 0.1 * usual, "{name}: {rate} and {usual} Mbit/s");
+        // What a climb too far cost comes back once its queue has drained: 0.58 at least in 1500 cases, 0.07 without.
+        prop_assert!(rate > 0.4 * usual, "{name}: {rate} and {usual} Mbit/s");
     }
 
     /// Recommendations of anything, at any time: the queue is Prague's, but for what one round trip at the share of the largest puts into it.

@@ -15,6 +15,9 @@ const MIN_ROUND: Duration = Duration::from_millis(100);
 /// Rounds of distrust, at most: 100 s. SCReAM and aL4S-CC need 5 to 20 s to come back to 20 Mbit/s.
 const MAX_DISTRUST: u32 = 1024;
 
+/// Rounds after which what a climb cost is no longer given back: a queue that marks for longer is not the climb's alone.
+const MAX_DRAIN: u32 = 8;
+
 /// Recommendations of a stream, and its round trips. Rates are in bits a second of IP packets.
 #[derive(Clone, Debug)]
 pub(super) struct StreamHint {
@@ -22,11 +25,13 @@ pub(super) struct StreamHint {
     round: Round,
     /// Round with which climbs may begin: marks and losses close the one in which they come.
     open_from: u32,
+    /// Climb that was taken back, while its queue drains.
+    failed: Option<FailedClimb>,
 }
 
 impl StreamHint {
     pub(super) fn new(config: &HintConfig) -> Self {
-        Self { hint: Hint::new(config, MAX_DISTRUST), round: Round::default(), open_from: 0 }
+        Self { hint: Hint::new(config, MAX_DISTRUST), round: Round::default(), open_from: 0, failed: None }
     }
 
     pub(super) fn on_recommendation(&mut self, now: Instant, rate: BitRate) {
@@ -36,6 +41,7 @@ impl StreamHint {
     /// Forgets the recommendations of a path that is silent.
     pub(super) fn forget(&mut self) {
         self.hint.forget();
+        self.failed = None;
     }
 
     /// Rate to which a report leads a stream of this `rate`, before the controller answers the report; `None` where it stays.
@@ -47,14 +53,35 @@ impl StreamHint {
         let (arrived, marked, lost) = feedback.counts();
         if marked > 0 || lost > 0 {
             self.open_from = round.saturating_add(1);
+            if let Some(failed) = &mut self.failed {
+                failed.proven = failed.proven.max(self.round.rate);
+            }
             let before = self.hint.take_back(round, self.round.rate)?;
+            self.failed = Some(FailedClimb { proven: before, until: round.saturating_add(MAX_DRAIN) });
             return Some(rate.min(before.max(self.round.rate)));
         }
-        let is_open = arrived > 0 && round >= self.open_from && self.round.rate >= USED * rate;
+        if round < self.open_from {
+            return None;
+        }
+        let proven = self.failed.take().filter(|failed| round <= failed.until).map(|failed| failed.proven);
+        if let Some(proven) = proven.filter(|proven| *proven > rate) {
+            return Some(proven);
+        }
+        let is_open = arrived > 0 && self.round.rate >= USED * rate;
         let granted = self.hint.granted(round).filter(|granted| is_open && *granted > rate)?;
         self.hint.climb(round, rate);
         Some(granted)
     }
+}
+
+/// Climb that marks took back. The controller answers them until the queue that the climb left has drained, by up to 95 % of its rate, and would take
+/// seconds to regain it.
+#[derive(Clone, Copy, Debug)]
+struct FailedClimb {
+    /// Rate to which the stream returns: the one before the climb, or what the path delivered while the queue stood, if that was more.
+    proven: f64,
+    /// Last round in which it returns.
+    until: u32,
 }
 
 /// Round of a stream: it is over once a packet is reported that was sent after its beginning, and no sooner than after [`MIN_ROUND`].
@@ -151,6 +178,32 @@ mod tests {
         assert_eq!(stream.report(Ecn::Ce), 1.0);
         // Distrusted for a round, and closed for the one of the mark.
         assert_eq!(stream.report(Ecn::Ect1), 1.0);
+    }
+
+    #[test]
+    fn a_round_without_marks_gives_back_what_a_failed_climb_cost() {
+        let mut stream = Stream::new();
+        (0..20).for_each(|_| assert_eq!(stream.report(Ecn::Ect1), 1.0));
+        stream.recommend(2);
+        assert_eq!(stream.report(Ecn::Ect1), 1.8);
+        assert_eq!(stream.report(Ecn::Ce), 1.0);
+        // The controller's answer to the queue, which the path empties at 1 Mbit/s.
+        stream.rate = 0.05e6;
+        (0..15).for_each(|_| assert_eq!(stream.report(Ecn::Ce), 0.05));
+        let rates: Vec<_> = (0..20).map(|_| stream.report(Ecn::Ect1)).collect();
+        assert!(rates[0] == 0.05 && rates[10..].iter().all(|rate| *rate == 1.0), "{rates:?}");
+    }
+
+    #[test]
+    fn a_queue_that_outlasts_a_failed_climb_gives_nothing_back() {
+        let mut stream = Stream::new();
+        (0..20).for_each(|_| assert_eq!(stream.report(Ecn::Ect1), 1.0));
+        stream.recommend(2);
+        stream.report(Ecn::Ect1);
+        stream.report(Ecn::Ce);
+        stream.rate = 0.05e6;
+        (0..100).for_each(|_| assert_eq!(stream.report(Ecn::Ce), 0.05));
+        (0..30).for_each(|_| assert_eq!(stream.report(Ecn::Ect1), 0.05));
     }
 
     #[test]
