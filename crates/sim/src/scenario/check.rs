@@ -194,7 +194,7 @@ round_trip = "10 ms"
                 "ue.0.drb.0.qos_flow.0.filter.0.local_port",
                 "tcp, udp",
             ),
-            (filter("precedence = 256").as_str(), 0, "precedence", "u8"),
+            (filter("precedence = 256").as_str(), 0, "precedence", "from 0 to 255"),
             ("flow.0.dscp=64", 0, "flow.0.dscp", "at most 63 (six bits"),
             ("flow.0.remote_address=::1", 0, "remote_address", "IPv4"),
             (

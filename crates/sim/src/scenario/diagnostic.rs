@@ -35,12 +35,12 @@ impl ScenarioError {
 
     /// An error that the reader of the form found at a place; the message gets the name of the field there.
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
-        if let Some(path) = variant_at(text, &span, message) {
+        if let Some(path) = variant_at(text, &span, message).or_else(|| mistyped_at(text, &span, message)) {
             let path: Vec<_> = path.iter().map(String::as_str).collect();
-            return Self::in_field(file, text, &path, message);
+            return Self::in_field(file, text, &path, remedy::in_toml(message));
         }
         let path = path_at(text, &span).filter(|path| !path.is_empty()).or_else(|| unknown_at(text, &span, message));
-        let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
+        let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| remedy::in_toml(message));
         if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
             said = format!("{said}: {what}");
         }
@@ -151,6 +151,27 @@ fn variant_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<Str
     Some([table, vec![key.clone()]].concat())
 }
 
+/// The path of a value of the wrong type, where the reader of the form tells the place of the table only; none where several could be meant.
+fn mistyped_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<String>> {
+    let found = message.strip_prefix("invalid type: ")?;
+    let table = table_at(text, place).filter(|table| !table.is_empty())?;
+    let root = text.parse().ok()?;
+    let mut keys = value_at(&root, &table)?.as_table()?.iter().filter(|(_, value)| {
+        let named = match value {
+            toml::Value::String(text) => format!("string {text:?}"),
+            toml::Value::Integer(number) => format!("integer `{number}`"),
+            toml::Value::Float(number) => serde::de::Unexpected::Float(*number).to_string(),
+            toml::Value::Boolean(truth) => format!("boolean `{truth}`"),
+            toml::Value::Array(_) => "sequence".into(),
+            toml::Value::Table(_) => "map".into(),
+            toml::Value::Datetime(_) => return false,
+        };
+        found.strip_prefix(&named).is_some_and(|rest| rest.starts_with(','))
+    });
+    let (key, _) = keys.next().filter(|_| keys.next().is_none())?;
+    Some([table, vec![key.clone()]].concat())
+}
+
 /// The path of the table at whose heading or braces a place in the text is; none for the whole text.
 fn table_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     use toml::Spanned;
@@ -219,6 +240,28 @@ mod tests {
             let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
             let super::super::LoadError::Wrong(error) = error else { panic!("{error}") };
             assert_eq!((error.line, error.key.as_deref()), (line, Some(key)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_has_its_key_and_line() {
+        for (table, said) in [
+            (
+                "[marker]\nlaw = \"tide\"\noutage_share = \"x\"\n",
+                "5: marker.outage_share: invalid type: string \"x\", expected a number",
+            ),
+            (
+                "[marker]\nlaw = \"tide\"\ndip_share = true\n",
+                "5: marker.dip_share: invalid type: boolean `true`, expected a number",
+            ),
+            (
+                "[[ue]]\nname = \"a\"\nchannel = { model = \"static\", snr_db = [1.5] }\n",
+                "5: ue.0.channel.snr_db: invalid type: sequence, expected a number",
+            ),
+        ] {
+            let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
+            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            assert_eq!(error.to_string(), format!("x.toml:{said}"));
         }
     }
 

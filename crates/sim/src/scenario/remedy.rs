@@ -24,6 +24,22 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     }
 }
 
+/// What the reader of the form says, with what a scenario calls Rust's types.
+pub(super) fn in_toml(message: &str) -> String {
+    let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
+    let right = match wanted {
+        "f32" | "f64" => "a number",
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "a sequence" => "an array, as in [1, 2]",
+        _ => return message.into(),
+    };
+    format!("{said}, expected {right}")
+}
+
 /// A key that is none of its table: where fields of that name are, below the table or, if there is none, anywhere.
 pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     let (key, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
