@@ -28,7 +28,7 @@ L4SPAN, TIDE = 'law = "l4span"', 'law = "tide"'
 
 
 def scenario(channel, ues, round_trip, senders, law, period, seconds, warmup):
-    """Text of a scenario whose UEs have a flow of each sender in one DRB."""
+    """Text of a scenario whose UEs have a flow of each sender in one DRB. A sender may have a round trip of its own in ms: `prague@10`."""
     file, _, column = channel.partition(":")
     column = f', column = "{column}"' if column else ""
     channel = f'{{ model = "{channel}" }}' if channel in SYNTHETIC else f'{{ model = "trace", file = "{file}"{column} }}'
@@ -37,14 +37,15 @@ def scenario(channel, ues, round_trip, senders, law, period, seconds, warmup):
         lines += ["[cell.f1u]", f'report_period = "{period} ms"']
     for ue in range(ues):
         lines += ["[[ue]]", f'name = "u{ue}"', f"channel = {channel}"]
-        for sender in senders:
-            lines += ["[[flow]]", f'name = "{sender}{ue}"', f'ue = "u{ue}"', f'round_trip = "{round_trip} ms"']
-            lines += [f'sender = {{ controller = "{sender}" }}']
+        for number, sender in enumerate(senders):
+            controller, _, own = sender.partition("@")
+            lines += ["[[flow]]", f'name = "{controller}{ue}-{number}"', f'ue = "u{ue}"', f'round_trip = "{own or round_trip} ms"']
+            lines += [f'sender = {{ controller = "{controller}" }}']
     return "\n".join(lines) + "\n"
 
 
 def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, warmup=5):
-    """Throughput of all flows in Mbit/s, mean and 99th percentile of the queue in ms over UEs, Jain's index over flows of a UE, share of the first of them."""
+    """Throughput of all flows in Mbit/s, mean and 99th percentile of the queue in ms over UEs, Jain's index over flows of a UE, share of those like the first of them."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "tide.toml"
         file.write_text(scenario(channel, ues, round_trip, senders, law, period, seconds, warmup))
@@ -55,7 +56,7 @@ def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, w
     rates = {}
     for flow in summary["flows"]:
         rates.setdefault(flow["ue"], []).append(flow["throughput_mbps"])
-    first = sum(each[0] for each in rates.values())
+    first = sum(rate for each in rates.values() for rate, sender in zip(each, senders) if sender == senders[0])
     jain = [sum(each) ** 2 / (len(each) * sum(rate**2 for rate in each)) for each in rates.values()]
     mean = statistics.fmean
     return {
@@ -88,6 +89,13 @@ def ratio(runs, others, key):
     ratios = [one[key] / other[key] for one, other in zip(runs, others)]
     half = STUDENT[len(ratios) - 1] * statistics.stdev(ratios) / len(ratios) ** 0.5
     return f"{statistics.fmean(ratios):.2f} ± {half:.2f}" if key != "rate" else f"{statistics.fmean(ratios):.3f} ± {half:.3f}"
+
+
+def interval(runs, key):
+    """Mean of a result over seeds, with half of its interval."""
+    values = [each[key] for each in runs]
+    half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    return f"{statistics.fmean(values):.2f} ± {half:.2f}"
 
 
 def shown(runs):
@@ -141,6 +149,17 @@ def shares():
         row(channel, f"{ues}, {round_trip} ms", beside, *cells, *(f"{average(runs, 'rate'):.1f}" for runs in pair))
 
 
+def mixes():
+    """Prints shares of flows of other numbers, classes and round trips in one DRB, in the second minute."""
+    header("channel", "UEs", "flows of a DRB", "even share", "l4span", "tide", "Jain, l4span", "tide", "queue, l4span", "tide")
+    for channel, ues, mix in itertools.product(OPTIONS.channels, OPTIONS.ues, OPTIONS.mixes):
+        senders = mix.split("+")
+        pair = [over_seeds(channel, ues, None, senders, law, seconds=120, warmup=60) for law in (L4SPAN, OPTIONS.law)]
+        cells = [interval(runs, "first") for runs in pair] + [f"{average(runs, 'jain'):.2f}" for runs in pair]
+        even = senders.count(senders[0]) / len(senders)
+        row(channel, ues, mix.replace("+", ", "), f"{even:.2f}", *cells, *(f"{average(runs, 'mean'):.1f} / {average(runs, 'p99'):.0f}" for runs in pair))
+
+
 def reports():
     """Prints `tide` with reports per slot and every 5 or 10 ms."""
     header("channel", "senders", "reports", "rate", "mean", "p99")
@@ -184,8 +203,13 @@ def sensitivity():
         row(name, channel, senders.replace("+", " and "), *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
 
 
+# A share is that of the flows like the first.
+MIXES = [f"prague@{ms}+reno@{ms}" for ms in (10, 38, 106)]
+MIXES += [f"prague@{ms}+cubic@{ms}+cubic@{ms}" for ms in (10, 38, 106)] + ["+".join([f"prague@{ms}"] * 3 + [f"cubic@{ms}"]) for ms in (10, 38, 106)]
+MIXES += [f"{one}@{ms}+{other}@{longer}" for ms, longer in ((10, 38), (38, 106)) for one in ("prague", "cubic") for other in ("cubic", "prague")]
 SHARES = {"rtt_share": (0.14, 0.56), "outage_share": (0.5, 2), "dip_share": (0.5, 2), "span": (5, 20)}
 PARTS = {"classic": lambda: against_l4span(SYNTHETIC, 40), "shares": shares, "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
+PARTS["mixes"] = mixes
 PARTS["traces"] = lambda: against_l4span(map(trace, OPTIONS.traces), 120)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -196,6 +220,8 @@ parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
 parser.add_argument("--ues", type=int, nargs="+", default=[1, 4, 16], help="numbers of UEs")
 parser.add_argument("--round-trips", type=int, nargs="+", default=[10, 38, 106], help="round trips in ms, against l4span")
 parser.add_argument("--senders", nargs="*", default=["cubic", "reno", "prague+cubic"], help="flows of a UE")
+parser.add_argument("--channels", nargs="+", default=["static", "pedestrian"], help="channels of mixes")
+parser.add_argument("--mixes", nargs="+", default=MIXES, help="flows of a DRB, each with its round trip in ms behind an @")
 parser.add_argument("--law", default=TIDE, help="lines of the marker that is held against l4span")
 parser.add_argument("--folder", default=".", help="folder of traces")
 parser.add_argument("--traces", nargs="*", default=TRACES, help="files of it, each with a column behind a colon")
