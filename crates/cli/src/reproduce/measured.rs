@@ -39,7 +39,10 @@ struct Kind {
 
 /// One flow.
 struct FlowCopy {
+    /// Rate of IP packets.
     throughput_mbps: f64,
+    /// Rate of what the application got, without headers.
+    goodput_mbps: Option<f64>,
     /// Propagation, queuing, scheduling, retransmission.
     split: Option<[f64; 4]>,
     sent: u64,
@@ -115,6 +118,7 @@ impl Measured {
                 self.copies(flow).map(|copy| copy.throughput_mbps).reduce(|sum, rate| sum + rate)
             }
             ("throughput_mean", None) => mean(self.copies(flow).map(|copy| copy.throughput_mbps)),
+            ("goodput_mean", None) => mean(self.copies(flow).filter_map(|copy| copy.goodput_mbps)),
             ("propagation", _) => part(0),
             ("queuing", _) => part(1),
             ("scheduling", _) => part(2),
@@ -250,6 +254,7 @@ impl Kind {
         self.sender_queue.merge(&flow.sender_queue);
         self.copies.push(FlowCopy {
             throughput_mbps: flow.throughput_mbps,
+            goodput_mbps: flow.goodput_mbps,
             split: flow.split_ms.map(|split| {
                 [split.propagation, split.queuing, split.scheduling, split.harq + split.rlc + split.reordering]
             }),
@@ -313,6 +318,11 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use tidemark_sim::Simulation;
+    use tidemark_sim::scenario::Scenario;
+
     use super::*;
 
     #[test]
@@ -335,5 +345,34 @@ mod tests {
             [kind_of("walking-12"), kind_of("desk"), kind_of("a-b"), kind_of("x-")],
             ["walking", "desk", "a-b", "x-"]
         );
+    }
+
+    #[test]
+    fn goodput_is_what_is_left_of_the_throughput_without_headers() {
+        let text = r#"
+            name = "video"
+            duration = "3 s"
+            warmup = "1 s"
+            [[router]]
+            name = "line"
+            rate = "10 Mbit/s"
+            queue = { discipline = "dualpi2" }
+            [[flow]]
+            name = "video"
+            router = "line"
+            round_trip = "10 ms"
+            sender = { controller = "scream-2021" }
+            app = { app = "video" }
+        "#;
+        let scenario = Scenario::parse("video", text, Path::new("."), &[]).unwrap();
+        let measured = Measured::of(&Simulation::new(&scenario).unwrap().run(|_| true).unwrap());
+        let mean = |metric: &str| {
+            let wanted =
+                Measure { metric: metric.into(), case: String::new(), flow: Some("video".into()), window: None };
+            measured.figure(&wanted).unwrap()
+        };
+        // 48 B of IP, UDP and RTP before 1200 of video, and before less at the end of a frame.
+        let share = mean("goodput_mean") / mean("throughput_mean");
+        assert!((0.94..=1200.0 / 1248.0).contains(&share), "{share}");
     }
 }
