@@ -170,7 +170,10 @@ fn own_claims(out: &mut String, targets: &[Outcome]) {
 }
 
 fn section(out: &mut String, of: &Outcome) {
-    let seeds = if of.seeds == 1 { "one run".into() } else { format!("{} seeds", of.seeds) };
+    let mut seeds = if of.seeds == 1 { "one run".into() } else { format!("{} seeds", of.seeds) };
+    let mut with: Vec<_> = of.seeds_with.iter().map(|(part, count)| (count, part)).collect();
+    with.sort();
+    with.iter().rev().for_each(|(count, part)| _ = write!(seeds, ", {count} where a case has `{part}`"));
     let _ =
         writeln!(out, "\n## {}\n\n{}: **{}**, {}; {seeds}.", of.id, of.source, of.verdict.text(), of.tally().text());
     if !of.text.is_empty() {
@@ -296,6 +299,7 @@ mod tests {
             source: "A, Fig. 1".into(),
             text: "A sentence.".into(),
             seeds: 5,
+            seeds_with: BTreeMap::from([("few".into(), 20), ("one".into(), 100)]),
             commit: None,
             verdict: Verdict::Missed,
             calibrated: None,
@@ -319,7 +323,7 @@ mod tests {
             "| M | 1 of 2; 1 missed; beside them 1 contradicted | 0 of 1; 1 missed |",
             "| claims | 1 of 1 |",
             "| [a.one](#aone) | A, Fig. 1 | missed | 1 of 2; 1 missed; beside them 1 contradicted |",
-            "A, Fig. 1: **missed**, 1 of 2; 1 missed; beside them 1 contradicted; 5 seeds.",
+            "A, Fig. 1: **missed**, 1 of 2; 1 missed; beside them 1 contradicted; 5 seeds, 100 where a case has `one`, 20 where a case has `few`.",
             "| delay, ms | 1.5 | 3.00 ± 0.25 | 1.00 to 2.00 | **missed**, near |",
             "| a.one | an oracle has 40.0 Mbit/s at 20.0 ms, ours 90 % of its rate at 1.50 to 15.00 times its delay. A caveat. |",
             "| x.with | 36.0 | 90 % of 40.0 | 30.0 | 1.50 times 20.0 |",

@@ -2,6 +2,7 @@
 
 mod claim;
 mod document;
+mod draws;
 mod egress;
 mod expression;
 mod limit;
@@ -21,6 +22,7 @@ mod tolerance;
 mod tunnels;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,7 @@ use clap::Args;
 use miette::{Context, IntoDiagnostic, Result, miette};
 
 use crate::print::say;
+use draws::Draws;
 use outcome::Prepared;
 use results::{Outcome, Results};
 use runs::Runs;
@@ -107,8 +110,8 @@ impl Reproduce {
         let varied = Variation::of(&targets, is_chosen, |target| self.seeds(target))?;
         let every = Variation::of(&targets, |_| true, |target| self.seeds(target))?;
         let wanted = |of: &[Prepared<'_>], varied: &[Variation<'_>], with_limit: bool| {
-            let parts = |target: &Prepared<'_>| target.wanted_beside().into_iter().take(if with_limit { 2 } else { 1 });
-            let rows = of.iter().flat_map(parts);
+            let limits = of.iter().filter(|_| with_limit).map(Prepared::wanted_by_limit);
+            let rows = of.iter().flat_map(Prepared::wanted).chain(limits);
             rows.chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
         };
         let mut runs = Runs::new(&targets, &wanted(&all, &every, true), &self.store, self.out.clone())?;
@@ -149,10 +152,11 @@ impl Reproduce {
     }
 
     /// Seeds of a target; a procedure has as many as it makes runs.
-    fn seeds(&self, target: &Target) -> Vec<u64> {
-        let count =
+    fn seeds(&self, target: &Target) -> Draws {
+        let usual =
             procedure::repetitions(&target.scenario).unwrap_or_else(|| self.seeds.or(target.seeds).unwrap_or(SEEDS));
-        (self.first_seed..).take(count as usize).collect()
+        let with = if self.seeds.is_none() { target.seeds_with.clone() } else { BTreeMap::new() };
+        Draws::new(self.first_seed, usual, with)
     }
 
     fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {

@@ -4,6 +4,7 @@ use miette::Result;
 use tidemark_study::statistics::Estimate;
 
 use super::claim;
+use super::draws::Draws;
 use super::expression::{Comparison, Expression, Measure};
 use super::limit::Limit;
 use super::procedure;
@@ -17,7 +18,7 @@ use super::verdict::{Tally, Verdict};
 pub(super) struct Prepared<'a> {
     /// The target.
     pub target: &'a Target,
-    seeds: Vec<u64>,
+    draws: Draws,
     figures: Vec<(Figure, Expression)>,
     claims: Vec<(Claim, Comparison)>,
     limit: Limit<'a>,
@@ -26,11 +27,11 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Reads the formulas of a target, which is run with these seeds.
+    /// Reads the formulas of a target, which is run with these draws.
     ///
     /// # Errors
     /// A formula that can't be read.
-    pub(super) fn new(targets: &'a Targets, target: &'a Target, seeds: Vec<u64>) -> Result<Self> {
+    pub(super) fn new(targets: &'a Targets, target: &'a Target, draws: Draws) -> Result<Self> {
         let figure = |figure: Figure| {
             let formula = Expression::parse(&figure.ours)?;
             Ok((figure, formula))
@@ -42,9 +43,9 @@ impl<'a> Prepared<'a> {
         let figures = target.figures().into_iter().map(figure).collect::<Result<Vec<_>>>()?;
         let claims = target.claims().into_iter().map(claim).collect::<Result<Vec<_>>>()?;
         let oracle = targets.oracle.get(&target.scenario);
-        let limit = Limit::of(target, oracle, &seeds, &measures(&figures, &claims));
+        let limit = Limit::of(target, oracle, &draws.usual(), &measures(&figures, &claims));
         let limit_says = oracle.and_then(|oracle| oracle.says.as_deref());
-        Ok(Self { target, seeds, figures, claims, limit, limit_says, pictures: targets.pictures_of(&target.id) })
+        Ok(Self { target, draws, figures, claims, limit, limit_says, pictures: targets.pictures_of(&target.id) })
     }
 
     /// Replaces each case for whose name `case` has another one.
@@ -66,26 +67,39 @@ impl<'a> Prepared<'a> {
     }
 
     /// Lists what its rows need of runs.
-    pub(super) fn wanted(&self) -> Wanted {
-        let measures = measures(&self.figures, &self.claims);
-        Wanted { scenario: self.target.scenario.clone(), measures, seeds: self.seeds.clone() }
+    pub(super) fn wanted(&self) -> Vec<Wanted> {
+        let figures = self.figures.iter().map(|(_, formula)| std::slice::from_ref(formula));
+        let claims = self.claims.iter().map(|(_, formula)| formula.values.as_slice());
+        let of_row = |formulas: &[Expression]| {
+            let measures = measures_of(formulas);
+            let seeds = self.draws.of(&measures);
+            Wanted { scenario: self.target.scenario.clone(), measures: measures.into_iter().cloned().collect(), seeds }
+        };
+        figures.chain(claims).map(of_row).collect()
     }
 
-    /// Lists what its rows and the limit beside them need of runs.
-    pub(super) fn wanted_beside(&self) -> [Wanted; 2] {
-        [self.wanted(), self.limit.wanted()]
+    /// Lists what the limit beside its rows needs of runs.
+    pub(super) fn wanted_by_limit(&self) -> Wanted {
+        self.limit.wanted()
     }
 
     /// Judges its figures and claims after the runs.
     pub(super) fn judge(&self, runs: &Runs<'_>) -> Outcome {
-        let values = |formula: &Expression| -> Vec<Option<f64>> {
-            let of_seed = |seed: &u64| formula.evaluate(&|measure| runs.figure(&self.target.scenario, *seed, measure));
-            self.seeds.iter().map(of_seed).collect()
+        let values = |formulas: &[Expression]| -> Vec<Vec<Option<f64>>> {
+            let seeds = self.draws.of(&measures_of(formulas));
+            let of_seed = |formula: &Expression, seed: &u64| {
+                formula.evaluate(&|measure| runs.figure(&self.target.scenario, *seed, measure))
+            };
+            formulas.iter().map(|formula| seeds.iter().map(|seed| of_seed(formula, seed)).collect()).collect()
         };
-        let figures = self.figures.iter().map(|(figure, formula)| figure_row(self.target, figure, &values(formula)));
-        let claims = self.claims.iter().map(|(claim, comparison)| {
-            claim_row(self.target, claim, comparison, &comparison.values.iter().map(values).collect::<Vec<_>>())
-        });
+        let figures = self
+            .figures
+            .iter()
+            .map(|(figure, formula)| figure_row(self.target, figure, &values(std::slice::from_ref(formula))[0]));
+        let claims = self
+            .claims
+            .iter()
+            .map(|(claim, comparison)| claim_row(self.target, claim, comparison, &values(&comparison.values)));
         let rows: Vec<_> = figures.chain(claims).collect();
         let target = self.target;
         Outcome {
@@ -95,7 +109,8 @@ impl<'a> Prepared<'a> {
             kind: target.kind,
             source: target.source.clone(),
             text: target.text.trim().to_owned(),
-            seeds: self.seeds.len(),
+            seeds: self.draws.usual().len(),
+            seeds_with: self.draws.with().clone(),
             commit: tidemark_version::COMMIT.map(Into::into),
             verdict: Tally::of(rows.iter().filter(|row| !row.own).map(|row| row.verdict)).verdict(),
             calibrated: target.calibrated.as_ref().map(|of| of.says.trim().to_owned()),
@@ -113,6 +128,13 @@ impl<'a> Prepared<'a> {
             rows,
         }
     }
+}
+
+/// Figures of runs that the formulas of a row need.
+fn measures_of(formulas: &[Expression]) -> Vec<&Measure> {
+    let mut measures = Vec::new();
+    formulas.iter().for_each(|formula| formula.measures(&mut measures));
+    measures
 }
 
 /// Every figure of runs that the formulas need.

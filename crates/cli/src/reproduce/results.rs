@@ -37,6 +37,9 @@ pub(super) struct Outcome {
     pub text: String,
     /// Number of seeds.
     pub seeds: usize,
+    /// Number of seeds of rows whose cases have a part of this name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seeds_with: BTreeMap<String, u64>,
     /// Commit of the program that ran it, where it knows it.
     pub commit: Option<String>,
     /// Verdict on the whole.
@@ -294,6 +297,7 @@ mod tests {
             source: "Paper, Fig. 1".into(),
             text: String::new(),
             seeds: 1,
+            seeds_with: BTreeMap::new(),
             commit: None,
             verdict: Tally::of(rows.iter().map(|row| row.verdict)).verdict(),
             calibrated: None,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use miette::{Result, WrapErr as _};
 
+use super::draws::Draws;
 use super::outcome::Prepared;
 use super::results::Outcome;
 use super::runs::Wanted;
@@ -61,7 +62,7 @@ impl<'a> Variation<'a> {
     pub(super) fn of(
         targets: &'a Targets,
         is_chosen: impl Fn(&Target) -> bool,
-        seeds: impl Fn(&Target) -> Vec<u64>,
+        draws: impl Fn(&Target) -> Draws,
     ) -> Result<Vec<Self>> {
         let mut variations = Vec::new();
         for (index, parameter) in targets.parameter.iter().enumerate() {
@@ -70,7 +71,7 @@ impl<'a> Variation<'a> {
                 let depends =
                     targets.target.iter().filter(|target| parameter.targets.contains(&target.id) && is_chosen(target));
                 let varied = depends.map(|target| {
-                    let prepared = Prepared::new(targets, target, seeds(target)).wrap_err_with(|| target.id.clone())?;
+                    let prepared = Prepared::new(targets, target, draws(target)).wrap_err_with(|| target.id.clone())?;
                     Ok(prepared.varied(|case| parameter.varies(case).then(|| format!("{case}.{part}"))))
                 });
                 let varied = varied.collect::<Result<Vec<_>>>()?;
@@ -84,7 +85,7 @@ impl<'a> Variation<'a> {
 
     /// Lists what it needs of runs.
     pub(super) fn wanted(&self) -> impl Iterator<Item = Wanted> {
-        self.targets.iter().map(Prepared::wanted)
+        self.targets.iter().flat_map(Prepared::wanted)
     }
 
     /// Compares its targets' rows with those at our value.

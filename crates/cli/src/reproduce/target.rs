@@ -110,6 +110,9 @@ pub(super) struct Target {
     pub scenario: String,
     /// Seeds, where the usual number is not enough.
     pub seeds: Option<u64>,
+    /// Seeds of rows whose cases have a part of this name, where that is not enough either.
+    #[serde(default)]
+    pub seeds_with: BTreeMap<String, u64>,
     /// Published figures.
     #[serde(default)]
     pub figure: Vec<Figure>,
@@ -393,6 +396,7 @@ mod tests {
     use tidemark_sim::scenario::Scenario;
 
     use super::*;
+    use crate::reproduce::draws::Draws;
     use crate::reproduce::expression::{Comparison, Expression};
     use crate::reproduce::outcome::Prepared;
     use crate::reproduce::procedure;
@@ -450,11 +454,15 @@ mod tests {
         }
     }
 
+    fn one_seed() -> Draws {
+        Draws::new(1, 1, BTreeMap::new())
+    }
+
     #[test]
     fn other_values_of_what_is_open_are_scenarios_too() {
         let mut targets = Targets::load().unwrap();
         crate::reproduce::sensitivity::add_parts(&mut targets);
-        let variations = crate::reproduce::sensitivity::Variation::of(&targets, |_| true, |_| vec![1]).unwrap();
+        let variations = crate::reproduce::sensitivity::Variation::of(&targets, |_| true, |_| one_seed()).unwrap();
         assert!(variations.len() >= targets.parameter.len());
         for parameter in &targets.parameter {
             for id in &parameter.targets {
@@ -492,8 +500,8 @@ mod tests {
             if procedure::is_known(&target.scenario) {
                 continue;
             }
-            let prepared = Prepared::new(&targets, target, vec![1]).unwrap();
-            for wanted in prepared.wanted_beside() {
+            let prepared = Prepared::new(&targets, target, one_seed()).unwrap();
+            for wanted in prepared.wanted().into_iter().chain([prepared.wanted_by_limit()]) {
                 for measure in &wanted.measures {
                     if checked.insert((wanted.scenario.clone(), measure.case.clone())) {
                         let text = targets.scenario(&wanted.scenario).unwrap();
