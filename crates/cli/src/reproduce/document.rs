@@ -263,6 +263,7 @@ mod tests {
             own: name.starts_with("own"),
             published,
             ours: ours.collect(),
+            figures: BTreeMap::new(),
             agrees_if: if published.is_some() { "1.00 to 2.00".into() } else { "<= <".into() },
             is_near: verdict == Verdict::Missed,
         }

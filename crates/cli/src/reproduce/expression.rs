@@ -189,9 +189,21 @@ impl Comparison {
 impl Measure {
     /// Name of the figure within its case: `rtt_mean/slow@10..20`.
     pub(super) fn name(&self) -> String {
+        format!("{}{}", self.metric, self.within_case())
+    }
+
+    /// Flow and time, as a formula has them behind the case.
+    fn within_case(&self) -> String {
         let flow = self.flow.as_ref().map_or_else(String::new, |flow| format!("/{flow}"));
         let seconds = |(from, to): (u64, u64)| format!("@{}..{}", from as f64 / 1e3, to as f64 / 1e3);
-        format!("{}{flow}{}", self.metric, self.window.map_or_else(String::new, seconds))
+        flow + &self.window.map_or_else(String::new, seconds)
+    }
+}
+
+impl fmt::Display for Measure {
+    /// Writes it as a formula has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}{}]", self.metric, self.case, self.within_case())
     }
 }
 
@@ -332,6 +344,7 @@ mod tests {
             window: Some((2_500, 10_000)),
         };
         assert_eq!(measure, expected);
+        assert_eq!(measure.to_string(), "rtt_p50[a.16/slow@2.5..10]");
     }
 
     #[test]

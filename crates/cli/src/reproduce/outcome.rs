@@ -1,5 +1,7 @@
 //! Outcome of a target: every figure beside the published one, every claim, and the verdicts.
 
+use std::collections::BTreeMap;
+
 use miette::Result;
 use tidemark_study::statistics::Estimate;
 
@@ -8,7 +10,7 @@ use super::draws::Draws;
 use super::expression::{Comparison, Expression, Measure};
 use super::limit::Limit;
 use super::procedure;
-use super::results::{Outcome, Row, Value};
+use super::results::{Outcome, Row, Value, rounded};
 use super::runs::{Runs, Wanted};
 use super::target::{Claim, Figure, Kind, Target, Targets, paper};
 use super::tolerance::Tolerance;
@@ -92,14 +94,22 @@ impl<'a> Prepared<'a> {
             };
             formulas.iter().map(|formula| seeds.iter().map(|seed| of_seed(formula, seed)).collect()).collect()
         };
-        let figures = self
-            .figures
-            .iter()
-            .map(|(figure, formula)| figure_row(self.target, figure, &values(std::slice::from_ref(formula))[0]));
-        let claims = self
-            .claims
-            .iter()
-            .map(|(claim, comparison)| claim_row(self.target, claim, comparison, &values(&comparison.values)));
+        // A value that is made of several figures does not show them.
+        let made_of = |formulas: &[Expression]| {
+            let seeds = self.draws.of(&measures_of(formulas));
+            let several = formulas.iter().filter(|formula| !matches!(formula, Expression::Measure(_)));
+            let measures = several.flat_map(|formula| measures_of(std::slice::from_ref(formula)));
+            let mean = |of: &Measure| runs.mean(&self.target.scenario, &seeds, of).map(rounded);
+            measures.filter_map(|of| Some((of.to_string(), mean(of)?))).collect()
+        };
+        let figures = self.figures.iter().map(|(figure, formula)| {
+            let formulas = std::slice::from_ref(formula);
+            Row { figures: made_of(formulas), ..figure_row(self.target, figure, &values(formulas)[0]) }
+        });
+        let claims = self.claims.iter().map(|(claim, comparison)| {
+            let formulas = &comparison.values;
+            Row { figures: made_of(formulas), ..claim_row(self.target, claim, comparison, &values(formulas)) }
+        });
         let rows: Vec<_> = figures.chain(claims).collect();
         let target = self.target;
         Outcome {
@@ -161,6 +171,7 @@ fn figure_row(target: &Target, figure: &Figure, values: &[Option<f64>]) -> Row {
         own: false,
         published: Some(figure.published),
         ours: vec![Value::new(&figure.ours, ours)],
+        figures: BTreeMap::new(),
         agrees_if: tolerance.text(),
         is_near: ours.is_some_and(|ours| tolerance.is_near(&ours)),
     }
@@ -176,6 +187,7 @@ fn claim_row(target: &Target, claim: &Claim, comparison: &Comparison, values: &[
         own: claim.own,
         published: None,
         ours: ours.collect(),
+        figures: BTreeMap::new(),
         agrees_if: comparison.orders.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
         is_near: judged.is_near,
     }

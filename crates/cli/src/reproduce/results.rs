@@ -109,6 +109,9 @@ pub(super) struct Row {
     pub published: Option<f64>,
     /// Values of ours: one of a figure, the compared ones of a claim.
     pub ours: Vec<Value>,
+    /// Mean of each figure by itself, where a value of ours is made of several.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
     /// Values that agree, in words; of a claim the orders between its values.
     pub agrees_if: String,
     /// True where other seeds may change the verdict: a bound lies in the interval of ours, or the difference of two runs is less than
@@ -285,6 +288,7 @@ mod tests {
             own: name.starts_with("own"),
             published: Some(1.5),
             ours: vec![Value { formula: "owd_p50[a]".into(), mean: Some(1.25), half: None }],
+            figures: BTreeMap::new(),
             agrees_if: "1.00 to 2.00".into(),
             is_near: false,
         };

@@ -85,6 +85,8 @@ impl Change<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::results::Value;
     use super::super::target::Kind;
     use super::super::verdict::Verdict;
@@ -98,6 +100,7 @@ mod tests {
             own: name.starts_with("own"),
             published: Some(1.5),
             ours: vec![Value { formula: "f".into(), mean: Some(1.25), half: Some(0.5) }],
+            figures: BTreeMap::new(),
             agrees_if: "1.00 to 2.00".into(),
             is_near: *is_near,
         };
