@@ -37,6 +37,7 @@ static std::map<std::string, double> settings = {
     {"reported", 64},  // packets in a report
     {"max", 200},   {"init", 1},   {"min", 1},  // Mbit/s
     {"scale", 0.7}, {"delaytarget", 60}, {"headroom", 1.5}, {"cwndmin", 5000}, {"pacing", 1}, {"mtu", 1200},
+    {"burst", 0},      // ms of packets that go at once, as the program's own sender lets them; 0: packets one by one
 };
 static double at(const char* name) { return settings.at(name); }
 
@@ -58,7 +59,7 @@ struct Flow {
     uint16_t number = 0;
     double encoded;  // bit/s that the encoder gives now
     std::deque<std::pair<double, double>> wanted;
-    double timer = -1, delivered = 0;
+    double timer = -1, delivered = 0, owed = 0;
 };
 static std::vector<Flow> flows;
 
@@ -110,7 +111,15 @@ void transmit(int of) {
         uint32_t ssrc;
         const float wait = flow.sender->isOkToTransmit(ntp(), ssrc);
         if (wait < 0) return;
-        if (wait > 0) {
+        const double burst = at("burst") / 1e3;
+        if (burst > 0 && flow.timer > now) return;
+        if (burst > 0 && flow.owed > burst) {
+            flow.timer = now + flow.owed;
+            flow.owed = 0;
+            after(flow.timer - now, [of] { transmit(of); });
+            return;
+        }
+        if (wait > 0 && burst == 0) {
             if (flow.timer <= now || now + wait < flow.timer) {
                 flow.timer = now + wait;
                 after(wait, [of] { transmit(of); });
@@ -122,7 +131,7 @@ void transmit(int of) {
         uint16_t number;
         bool ends_frame;
         flow.queue->pop(&payload, size, ssrc, number, ends_frame);
-        flow.sender->addTransmitted(ntp(), SSRC, size, number, ends_frame);
+        flow.owed += std::max(0.0f, flow.sender->addTransmitted(ntp(), SSRC, size, number, ends_frame));
         after(at("rtt") / 2e3, [=] {
             waiting.push_back({of, size + 28, number, ends_frame, false, now});
             serve();
