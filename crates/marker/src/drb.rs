@@ -146,7 +146,7 @@ impl DrbMarker {
         let shown = Class::of(packet.ecn);
         self.tally.packets += 1;
         self.tally.ce_packets += u64::from(shown.is_none());
-        let mut segment = packet.size.0;
+        let mut segment = None;
         let mut rtt = None;
         let mut known = None;
         let mut owes = false;
@@ -159,22 +159,24 @@ impl DrbMarker {
                 flow.handshake(now, tcp.flags, true);
                 owes = flow.feedback.downlink(tcp, &mut self.marks_let_go);
             }
-            (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
+            (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
         }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
         // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
-        match known.unwrap_or(class) {
+        let shared = match known.unwrap_or(class) {
             Class::L4s => {
                 self.tally.l4s_packets += 1;
                 self.last_l4s = Some(now);
+                self.is_alive(self.last_classic, now)
             }
             Class::Classic => {
                 self.tally.classic_packets += 1;
                 self.last_classic = Some(now);
+                self.is_alive(self.last_l4s, now)
             }
-            Class::NotEct => {}
-        }
+            Class::NotEct => self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
+        };
         let (backlog, egress) = self.queue(now);
         self.tally.reports_missing += u64::from(self.lacks_reports(now));
         let head_of_line = match rlc {
@@ -191,9 +193,9 @@ impl DrbMarker {
             egress,
             average: self.estimator.average(),
             class,
-            segment: segment as f64,
+            segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
-            shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
+            shared,
             served: self.drain.served(),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
@@ -425,8 +427,8 @@ impl DrbMarker {
     /// Reads a word of every cache line that a downlink packet reads, so that the waits for them pass at the same time.
     #[inline]
     pub(crate) fn warm(&self) {
-        black_box(self.estimator.average());
-        black_box((self.last_classic, self.properties.looks_at_head));
+        black_box(self.estimator.window());
+        black_box(self.last_classic);
         black_box(self.tally.packets);
         black_box(self.tally.rewritten_acks);
         black_box(self.profile.standing());

@@ -57,12 +57,14 @@ impl DrbMarker {
     /// be marked.
     #[cold]
     pub(super) fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
-        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
-        if let Some(flow) = self.flows.get(flow).filter(|_| markable) {
+        if !is_markable(ecn) {
+            return false;
+        }
+        if let Some(flow) = self.flows.get(flow) {
             flow.feedback.settle();
             self.count_mark(class);
         }
-        markable
+        true
     }
 
     #[inline]
@@ -90,14 +92,17 @@ impl DrbMarker {
     pub(super) fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
         self.probability = odds.likelier();
         // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
-        let (dropped, draw) = self.happens(class, odds.drop);
-        if dropped {
-            self.tally.drops += 1;
-            return (Verdict::Drop, draw);
+        let mut draw = Draw::Certain;
+        if odds.drop > Probability::ZERO {
+            let dropped;
+            (dropped, draw) = self.happens(class, odds.drop);
+            if dropped {
+                self.tally.drops += 1;
+                return (Verdict::Drop, draw);
+            }
         }
-        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
         // CE stays CE, and a mark on Not-ECT would tell a sender that does not listen (RFC 3168 5).
-        if !markable {
+        if !is_markable(ecn) {
             return (Verdict::Pass, draw);
         }
         let (marked, draw) = self.happens(class, odds.mark);
@@ -118,6 +123,11 @@ impl DrbMarker {
         }
         chance(&mut self.stream, likelihood)
     }
+}
+
+/// True for a packet that a mark changes, and whose sender understands it.
+fn is_markable(ecn: Ecn) -> bool {
+    Class::of(ecn).is_some_and(|shown| shown != Class::NotEct)
 }
 
 /// True if an event of this likelihood happens, by the next number of the stream, with the draw that said so.

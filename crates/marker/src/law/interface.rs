@@ -163,7 +163,7 @@ impl Odds {
     /// Chance of a mark or a drop, whichever is likelier.
     #[inline]
     pub(crate) fn likelier(&self) -> Probability {
-        Probability::new(self.mark.get().max(self.drop.get()))
+        if self.mark > self.drop { self.mark } else { self.drop }
     }
 }
 
