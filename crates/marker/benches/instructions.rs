@@ -61,10 +61,10 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(820))]
-#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(850))]
-#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(870))]
-#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(970))]
+#[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(790))]
+#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(805))]
+#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(805))]
+#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(860))]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();
@@ -73,7 +73,7 @@ fn downlink(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_050))]
+#[library_benchmark(config = limit(1_015))]
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
