@@ -51,4 +51,5 @@ def measured(target: str) -> dict[str, float]:
     if not rows:
         raise SystemExit(f"results.json has no {target}: run tidemark reproduce {target} --results FILE")
     last_first = sorted(rows, key=lambda row: "published" in row)
-    return {of["formula"]: of["mean"] for row in last_first for of in row["ours"]}
+    of_rows = ({**row.get("figures", {}), **{of["formula"]: of["mean"] for of in row["ours"]}} for row in last_first)
+    return {formula: mean for found in of_rows for formula, mean in found.items()}
