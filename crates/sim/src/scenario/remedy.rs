@@ -24,7 +24,7 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     }
 }
 
-/// What the reader of the form says, with what a scenario calls Rust's types.
+/// Message of the reader of the form, with a scenario's words for Rust's types.
 pub(super) fn in_toml(message: &str) -> String {
     let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
     let right = match wanted {
