@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-page bench clean
+.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-page bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages sdn-packages fmt-check lint unit instructions docs same-bytes reproduction web-test wire-test c-test python-test sdn-test packaging-test live-brief
+test: packages sdn-packages fmt-check lint unit built-links instructions docs same-bytes reproduction web-test wire-test c-test python-test sdn-test packaging-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -42,8 +42,8 @@ imports:
 
 # Links, anchors, paths, commands and budgets of the pages, and paths below docs/ in every file.
 links:
-	python3 -B tests/docs/check.py
 	python3 -B tests/docs/c_interface.py
+	python3 -B tests/docs/check.py
 	python3 -B -m unittest discover --quiet -s tests/docs
 
 unit: web
@@ -123,10 +123,15 @@ schema: build
 	$(TIDEMARK) schema > docs/reference/scenario.schema.json
 	$(TIDEMARK) schema study > docs/reference/study.schema.json
 
-# Pages of the reference that are written from what they describe; tests compare them.
+# Files that are written from what is declared, and compared by tests: schemas, types of the report page, classes of Python.
+# Beside them the pages of the reference, in target/book/reference.
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
-	python3 -B tests/docs/c_interface.py --write
+	python3 -B tests/docs/c_interface.py
+
+# Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
+built-links: unit
+	python3 -B tests/docs/check.py --built
 
 # Every target of the papers: the file of results, and the pages that are written from it.
 papers: build
