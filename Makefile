@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-page bench clean
+.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -65,7 +65,7 @@ same-bytes: build unit
 # Some targets of the papers beside the results in docs: a row that agrees there and does not any more fails.
 reproduction: build
 	mkdir -p $(OUT)
-	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check docs/reproduction/results.json > $(OUT)/reproduction.txt
+	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
 
 web-test: build
 	cd web && npm test && npm run test:browser
@@ -135,8 +135,8 @@ built-links: unit
 
 # Every target of the papers: the file of results, and the pages that are written from it.
 papers: build
-	$(TIDEMARK) reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md
-	python3 -B docs/reproduction/tables.py
+	$(TIDEMARK) reproduce --all --results results/papers/results.json --markdown docs/measured/reproduction.md
+	python3 -B results/papers/tables.py
 
 # Rows that change with what the papers leave open, over two seeds.
 papers-sensitivity: build
@@ -144,12 +144,7 @@ papers-sensitivity: build
 
 # Verdicts over other seeds than those of the results.
 papers-seeds: build
-	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md
-
-# The papers' figures with all pictures as one file; needs Python's package `markdown`.
-papers-page:
-	mkdir -p out
-	python3 -B docs/reproduction/one_file.py out/papers.html
+	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds results/papers/results.json --markdown docs/reproduction/seeds.md
 
 bench:
 	$(CARGO) bench --workspace --locked

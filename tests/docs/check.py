@@ -3,7 +3,7 @@
 
 1. Every relative link in a Markdown file leads to a file or folder, and its anchor to a heading of that file.
 2. Every page below docs/ is reached by links from docs/README.md.
-3. Every path below docs/ that code, a script, a scenario or a page names exists, and every file of the repository that a
+3. Every path below docs/ and results/ that code, a script, a scenario or a page names exists, and every file of the repository that a
    page names. The changelog tells of its own time, and pages on how to add something name files that are to be written.
 4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
 5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
@@ -60,10 +60,10 @@ MAX_LINES, MAX_ROWS = 90, 12
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
-# A path below docs/ with a file's ending, in any text.
-PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
+# A path below docs/ or results/ with a file's ending, in any text.
+PATH = re.compile(r"(?<![\w./-])(?:docs|results)/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
 # Any file of the repository, in a page.
-FILE = re.compile(r"(?<![\w./-])(?:docs|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
+FILE = re.compile(r"(?<![\w./-])(?:docs|results|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
 
 # What a page gives to Cargo and to make, in code.
 CODE = re.compile(r"^    .*|`[^`\n]+`", re.M)

@@ -72,7 +72,7 @@ class Pages(unittest.TestCase):
         results, places = tables.read(), tables.places(list(self.pages.values()))
         for name, page in self.pages.items():
             self.assertEqual(
-                tables.page(page, results, places), page, f"{name}: run python3 docs/reproduction/tables.py"
+                tables.page(page, results, places), page, f"{name}: run python3 results/papers/tables.py"
             )
 
 

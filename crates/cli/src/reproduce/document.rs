@@ -15,7 +15,7 @@ const MAX_ROWS: usize = 12;
 
 const HEAD: &str = "# What the papers published, and what comes out here
 
-Written by `tidemark reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md`; with some targets
+Written by `tidemark reproduce --all --results results/papers/results.json --markdown docs/measured/reproduction.md`; with some targets
 named instead of `--all`, it runs those and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`, and
 [results.json](../reproduction/results.json) has all figures for programs. Published figures come from other radios and other testbeds.
 

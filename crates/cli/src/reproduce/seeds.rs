@@ -9,7 +9,7 @@ use super::results::{Outcome, Results, Row};
 
 const HEAD: &str = "# Verdicts over other seeds
 
-Written by `tidemark reproduce --all --first-seed N --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md`, which runs every target with other seeds than the
+Written by `tidemark reproduce --all --first-seed N --other-seeds results/papers/results.json --markdown docs/reproduction/seeds.md`, which runs every target with other seeds than the
 [results](results.json) have, as many of them, and fails if a row changes its verdict that is near its bound in neither set. A figure is near if the bound lies in its interval of 95 %, an order between runs if their
 difference is less than the whole of its own. Procedures that draw nothing by seeds are left out.
 ";
