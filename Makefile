@@ -127,24 +127,26 @@ schema: build
 # Beside them the pages of the reference, in target/book/reference.
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
+	$(CARGO) test --locked --package tidemark-senders --test declared
 	python3 -B tests/docs/c_interface.py
 
 # Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
 built-links: unit
 	python3 -B tests/docs/check.py --built
 
-# Every target of the papers: the file of results, and the pages that are written from it.
+# Every target of the papers: the file of results, its rows as a table, and the counts on the papers' pages.
+PAPERS = results/papers
 papers: build
-	$(TIDEMARK) reproduce --all --results results/papers/results.json --markdown docs/measured/reproduction.md
-	python3 -B results/papers/tables.py
+	$(TIDEMARK) reproduce --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
+	python3 -B $(PAPERS)/tables.py
 
 # Rows that change with what the papers leave open, over two seeds.
 papers-sensitivity: build
-	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --markdown docs/reproduction/sensitivity.md
+	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --csv $(PAPERS)/sensitivity.csv
 
 # Verdicts over other seeds than those of the results.
 papers-seeds: build
-	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds results/papers/results.json --markdown docs/reproduction/seeds.md
+	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -191,7 +191,9 @@ fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn every_script_says_what_it_is_for() {
     let mut found = Vec::new();
-    ["docs", "results", "tests", "crates/cell/tests"].iter().for_each(|folder| scripts(&root().join(folder), &mut found));
+    ["docs", "results", "tests", "crates/cell/tests"]
+        .iter()
+        .for_each(|folder| scripts(&root().join(folder), &mut found));
     assert!(found.len() > 10, "{found:?}");
     for script in found {
         let Ok(output) = Command::new("python3").arg(&script).arg("--help").output() else {
