@@ -221,7 +221,7 @@ fn unknown(name: &str) -> String {
         near.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "no result is called `{name}`: use a field of summary.json, as in {right} (docs/reference/results.md has all)"
+        "no result is called `{name}`: use a field of summary.json, as in {right}"
     )
 }
 
