@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import pathlib
+import re
 from collections.abc import Callable, Iterable
 
 import matplotlib as mpl
@@ -87,8 +88,18 @@ class Picture:
                 finish(axes, panel)
             for axes in grid.flat[len(self.panels) :]:
                 axes.set_axis_off()
-            save(grid.flat[0], PICTURES / f"{self.name}.svg")
+            drawn = PICTURES / f"{self.name}.svg"
+            save(grid.flat[0], drawn)
             pyplot.close()
+            drawn.write_text(compact(drawn.read_text()))
+
+
+def compact(drawn: str) -> str:
+    """Gives an SVG without metadata, with a line an element and coordinates of a hundredth of a point."""
+    drawn = re.sub(r"<\?xml.*?>\s*|<!DOCTYPE.*?>\s*|\s*<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r'"[^"]*"', lambda text: " ".join(text[0].split()), drawn)
+    drawn = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), drawn)
+    return re.sub(r"\n\s+", "\n", drawn)
 
 
 Curves = dict[str, list[tuple[str, float]]]
