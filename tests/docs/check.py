@@ -56,6 +56,9 @@ HELD = (*FINDINGS, "docs/errata.md", *(f"docs/reproduction/{name}.md" for name i
 MAX_LINE, MAX_CELL = 120, 60
 """Characters of a line, and of a cell as it is shown."""
 
+MAX_SENTENCE = 30
+"""Words of a sentence that is longer than nine in ten of its page."""
+
 MAX_LINES, MAX_ROWS = 90, 12
 """Lines of a finding, and rows of each of its tables."""
 
@@ -206,10 +209,19 @@ def form(file: str, page: str):
         rows = rows + 1 if is_row else 0
         if file in FINDINGS and rows == MAX_ROWS + 3:
             yield f"{file}:{number}: a table of more than {MAX_ROWS} rows: the rest is data"
+    if (count := long_sentences(page)) > MAX_SENTENCE:
+        yield f"{file}:1: a tenth of the sentences has {count} words or more, where {MAX_SENTENCE} are the bound"
     if file in FINDINGS and len(lines) > MAX_LINES:
         yield f"{file}:{len(lines)}: a finding of more than {MAX_LINES} lines"
     if file in FINDINGS and not re.match(r"# .*\?$", lines[0]):
         yield f"{file}:1: the title of a finding is a question"
+
+
+def long_sentences(page: str) -> int:
+    """Gives the words of the sentence that is longer than nine in ten of a page's; items of lists end as sentences do."""
+    text = re.sub(r"(?:^(?:\||#|    |<!--|!\[).*$)|(?:^\s*(?:[-*]|\d+\.) )", ". ", page, flags=re.M)
+    counts = sorted(len(one.split()) for one in re.split(r"(?<=[.?!:;])\s+", shown(text.replace("\n", " "))) if len(one) > 1)
+    return counts[len(counts) * 9 // 10] if counts else 0
 
 
 def words(pages: dict[str, str]) -> int:

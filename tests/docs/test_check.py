@@ -99,6 +99,14 @@ class Form(unittest.TestCase):
         self.assertEqual(self.faults("# Is it?\n" + "\n" * 89 + "a"), ["a finding of more than 90 lines"])
         self.assertEqual(self.faults("# It is"), ["the title of a finding is a question"])
 
+    def test_nine_in_ten_sentences_are_short(self):
+        short, long = "It is so.\n", "It is\n" + "very\n" * 40 + "so.\n"
+        self.assertEqual(self.faults("# Is it?\n\n" + short * 19 + long), [])
+        self.assertIn("a tenth of the sentences", self.faults("# Is it?\n\n" + short * 5 + long)[0])
+
+    def test_items_of_a_list_are_sentences(self):
+        self.assertLess(check.long_sentences("- one two three\n- four five six\n" * 20), 5)
+
     def test_a_link_in_a_cell_counts_as_its_text(self):
         self.assertEqual(self.faults("# Is it?\n| [a](" + "x" * 200 + ") |"), [])
 
