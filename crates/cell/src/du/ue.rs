@@ -17,8 +17,6 @@ use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 use tidemark_radio::slots::Slot;
 
-/// Bytes of the smallest block on a rate channel: what a slot offers below this is kept for the next.
-const MIN_BLOCK: f64 = 16.0;
 /// Bytes kept at most: a rate channel's opportunities pass.
 const MAX_KEPT: f64 = 3_000.0;
 
@@ -233,18 +231,11 @@ impl Ue {
         self.cqi == Some(0)
     }
 
-    /// Resource blocks out of `free`, of `all`, that take the backlog on a rate channel, and what they carry.
-    pub(crate) fn share_of(&mut self, backlog: u32, bytes: f64, free: u32, all: u32) -> Option<(u32, f64)> {
-        let wanted = f64::from(backlog) * f64::from(all) / bytes;
-        let prbs = if wanted < f64::from(free) { (wanted as u32 + 1).min(free) } else { free };
-        let room = bytes * f64::from(prbs) / f64::from(all);
-        if room < MIN_BLOCK {
-            self.kept = bytes.min(MAX_KEPT);
-            return None;
-        }
-        Some((prbs, room))
+    /// Keeps for the next slot what a rate channel offers in this one: too little for a block.
+    pub(crate) fn keep_offer(&mut self, bytes: f64) {
+        self.kept = bytes.min(MAX_KEPT);
     }
-    /// Keeps for the next slot what a backlogged bearer could not use of a rate channel.
+    /// Keeps for the next slot what a UE with more to send could not use of a rate channel.
     pub(crate) fn keep(&mut self, has_more: bool, room: f64, carried: u32) {
         self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MAX_KEPT) } else { 0.0 };
     }
