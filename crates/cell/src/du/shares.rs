@@ -23,7 +23,7 @@ pub(crate) struct Shares {
     had: Vec<u64>,
     /// The least that any counted as having had that waited.
     least: u64,
-    /// UE that goes first of equals, before those behind it: the one that was served last.
+    /// UE that goes first of equals, before those behind it: the one after that which was served last.
     first: UeId,
     /// All that waited was served.
     is_open: bool,
@@ -63,7 +63,7 @@ impl Shares {
             self.had.resize(index + 1, 0);
         }
         self.had[index] = self.had(ue) + amount;
-        self.first = ue;
+        self.first = UeId(ue.0 + 1);
     }
     /// A round ends in which all was served that waited.
     pub(crate) fn open(&mut self) {
