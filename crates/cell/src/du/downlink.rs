@@ -159,15 +159,15 @@ impl<P: Inspect> Du<P> {
                 Offer::Mcs(mcs) => {
                     let sizes = &sizes.of(symbols, mcs)[..=free as usize];
                     let fewest = |bytes| sizes.partition_point(|size| *size < bytes) as u32;
-                    let need = Need { least: fewest(least), all: fewest(wanted).min(free) };
+                    let need = Need { least: fewest(least), all: fewest(wanted) };
                     (need.least <= free).then_some(need)
                 }
                 Offer::Bytes(bytes) => {
-                    let fewest = |wanted: u32| (f64::from(wanted) * f64::from(all) / bytes) as u32 + 1;
-                    let need = Need { least: fewest(least), all: fewest(wanted).min(free) };
+                    let fewest = |wanted| ue.fewest_prbs(wanted, bytes, all);
+                    let need = Need { least: fewest(least), all: fewest(wanted) };
                     // An offer that is too small for a block is kept for the next slot.
                     if need.least > all {
-                        ue.keep_offer(bytes);
+                        ue.keep(bytes);
                     }
                     (need.least <= free).then_some(need)
                 }
@@ -271,7 +271,7 @@ impl<P: Inspect> Du<P> {
         let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
         let (room, mcs) = match offer {
             Offer::Mcs(mcs) => (f64::from(self.sizes.of(symbols, mcs)[prbs as usize]), Some(mcs)),
-            Offer::Bytes(bytes) => (bytes * f64::from(prbs) / f64::from(self.config.prbs), None),
+            Offer::Bytes(bytes) => (self.ues[id].room_on(prbs, bytes, self.config.prbs), None),
         };
         let mut content = self.pool.take();
         let ue = &mut self.ues[id];
@@ -284,7 +284,7 @@ impl<P: Inspect> Du<P> {
         self.served.push(id);
         if mcs.is_none() {
             let has_more = ue.drbs().iter().any(|drb| self.drbs[drb].bearer.has_data());
-            ue.keep(has_more, room, carried);
+            ue.keep(if has_more { room - f64::from(carried) } else { 0.0 });
         }
         for index in ue.drbs().iter() {
             self.report(now, index, port);

@@ -52,7 +52,7 @@ impl Shares {
         let (least, most) = (self.least.saturating_sub(self.credit), self.least + self.slot);
         self.had.get(ue.position()).map_or(least, |had| (*had).clamp(least, most))
     }
-    /// Raises the least that any UE counts as having had to `least`, that of the UEs that a round covers.
+    /// Raises the least that any UE counts as having had to `least`, that of the UEs that wait.
     pub(crate) fn lift(&mut self, least: u64) {
         self.least = self.least.max(least);
     }

@@ -205,7 +205,7 @@ impl Ue {
     /// Offer of the channel in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
     pub(crate) fn offer(&mut self, table: &LinkTable, now: Instant, opportunities: Range<Instant>) -> Offer {
         if let Some(bytes) = self.channel.bytes_between(opportunities.start, opportunities.end) {
-            return Offer::Bytes(bytes + self.kept);
+            return Offer::Bytes(bytes);
         }
         if now >= self.next_report {
             // Report 0 is the one from admission; the others come at the UE's offset in each period.
@@ -231,13 +231,17 @@ impl Ue {
         self.cqi == Some(0)
     }
 
-    /// Keeps for the next slot what a rate channel offers in this one: too little for a block.
-    pub(crate) fn keep_offer(&mut self, bytes: f64) {
-        self.kept = bytes.min(MAX_KEPT);
+    /// The fewest resource blocks of `all`, which a rate channel offers `bytes` on, that carry so many with what was kept.
+    pub(crate) fn fewest_prbs(&self, wanted: u32, bytes: f64, all: u32) -> u32 {
+        (((f64::from(wanted) - self.kept).max(0.0) / bytes * f64::from(all)) as u32).saturating_add(1)
     }
-    /// Keeps for the next slot what a UE with more to send could not use of a rate channel.
-    pub(crate) fn keep(&mut self, has_more: bool, room: f64, carried: u32) {
-        self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MAX_KEPT) } else { 0.0 };
+    /// Takes what so many resource blocks of `all` carry, which a rate channel offers `bytes` on, with what was kept.
+    pub(crate) fn room_on(&mut self, prbs: u32, bytes: f64, all: u32) -> f64 {
+        bytes * f64::from(prbs) / f64::from(all) + std::mem::take(&mut self.kept)
+    }
+    /// Keeps for the next slot bytes that a rate channel offered, and that were too few to use.
+    pub(crate) fn keep(&mut self, bytes: f64) {
+        self.kept = (self.kept + bytes).clamp(0.0, MAX_KEPT);
     }
 
     /// Sends a block in the slot at `now`; true if the UE can decode it, as it can't without coverage.

@@ -188,7 +188,7 @@ mod tests {
         let mut remaining = Remaining { prbs, blocks };
         scheduler.share(&mut contenders, &mut remaining, false, |candidate, free| {
             let position = all.iter().position(|other| other.ue == candidate.ue)?;
-            Some(Need { least: 1, all: needs[position].min(free) })
+            (free > 0).then_some(Need { least: 1, all: needs[position] })
         });
         let given: Vec<_> = contenders.iter().map(|contender| contender.prbs).collect();
         assert_eq!(given.iter().sum::<u32>() + remaining.prbs, prbs);
@@ -261,7 +261,11 @@ mod tests {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
         assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 2), [27, 24, 0, 0]);
         assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 2), [0, 0, 27, 24]);
-        assert_eq!(slot(&mut scheduler, &equals(4), &[1; 4], 51, 3), [0, 1, 1, 1]);
+        // Who is first is drawn once all had what they needed.
+        assert_eq!(slot(&mut scheduler, &equals(2), &[1; 2], 51, 2), [1, 1]);
+        let given = slot(&mut scheduler, &equals(4), &[1; 4], 51, 3);
+        let left_out = given.iter().position(|prbs| *prbs == 0).unwrap();
+        assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 1)[left_out], 51);
     }
 
     /// Until a UE has no more to send, whoever ranks highest by its age or its channel has all of the slot.
@@ -279,7 +283,7 @@ mod tests {
         let mut whole = |ues: &[u32], is_due| {
             let candidates = ues.iter().map(|ue| Contender::new(candidate(*ue, 1.0, 1), 1.0));
             let (mut contenders, mut remaining) = (candidates.collect::<Vec<_>>(), Remaining { prbs: 51, blocks: 1 });
-            scheduler.share(&mut contenders, &mut remaining, is_due, |_, free| Some(Need { least: 1, all: free }));
+            scheduler.share(&mut contenders, &mut remaining, is_due, |_, _| Some(Need { least: 1, all: 100 }));
             contenders.iter().find(|contender| contender.prbs > 0).map(|contender| contender.candidate.ue.0)
         };
         // In each slot one of 1 and 2 is owed something, and then another one has what is left.
@@ -304,6 +308,20 @@ mod tests {
         }
         // A burst is less than a slot: once as much has been put by, it is through at once.
         assert_eq!(longest, 0);
+    }
+
+    /// Slots carry less by turns, as special slots do, and the turns of two UEs have the same period. A third one asks for little in every
+        /// slot.
+    #[test]
+    fn who_asks_for_little_in_every_slot_spoils_nobodys_turn() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
+        let mut had = [0; 3];
+        for number in 0..1_000 {
+            let given = slot(&mut scheduler, &equals(3), &[1, 51, 51], if number % 2 == 0 { 51 } else { 20 }, 2);
+            had.iter_mut().zip(given).for_each(|(had, given)| *had += given);
+        }
+        assert_eq!(had[0], 1_000);
+        assert!(had[1].abs_diff(had[2]) <= 51, "{had:?}");
     }
 
     proptest! {

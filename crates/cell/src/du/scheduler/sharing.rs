@@ -21,7 +21,7 @@ pub(crate) struct Remaining {
 pub(crate) struct Need {
     /// The fewest that carry more than headers.
     pub(crate) least: u32,
-    /// What waits needs so many.
+    /// Those that what waits needs, or more than there are.
     pub(crate) all: u32,
 }
 
@@ -55,6 +55,11 @@ struct Entry {
 }
 
 impl Entry {
+    /// Service that its UE has had.
+    fn had(&self) -> u64 {
+        self.turn.0.0
+    }
+    /// Position of its contender.
     fn position(&self) -> usize {
         self.turn.0.2 as usize
     }
@@ -99,10 +104,9 @@ impl Sharing {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(contenders.iter().enumerate().map(|(position, contender)| entry(rule, turns, position, contender)));
-        if let Some(least) = order.iter().map(|entry| entry.turn.0.0).min() {
-            turns.lift(least);
-        }
-        let (mut heap, mut all_served) = (BinaryHeap::from(order), true);
+        let mut heap = BinaryHeap::from(order);
+        // The least that anybody has had who waits for more than this slot has.
+        let mut least_waiting = u64::MAX;
         while remaining.prbs > 0 {
             let is_alone = heap.len() == 1;
             let Some(mut first) = heap.peek_mut() else { break };
@@ -111,14 +115,17 @@ impl Sharing {
             let (candidate, before) = (contender.candidate, contender.prbs);
             let mut least = 0;
             if contender.needed.is_none() {
-                all_served &= before > 0 || remaining.blocks > 0;
                 if before == 0 && remaining.blocks == 0 {
                     drop(first);
-                    heap.retain(|entry| contenders[entry.position()].prbs > 0);
+                    heap.retain(|entry| {
+                        let has_block = contenders[entry.position()].prbs > 0;
+                        least_waiting = least_waiting.min(if has_block { u64::MAX } else { entry.had() });
+                        has_block
+                    });
                     continue;
                 }
                 let Some(need) = need(&candidate, before + remaining.prbs) else {
-                    all_served = false;
+                    least_waiting = least_waiting.min(first.had());
                     PeekMut::pop(first);
                     continue;
                 };
@@ -138,10 +145,12 @@ impl Sharing {
                 *first = entry(rule, turns, position, contender);
             }
         }
-        // Whoever is still in the order was not even asked, or waits for more.
-        if remaining.prbs > 0 && all_served {
+        self.order = heap.into_vec();
+        least_waiting = self.order.iter().map(Entry::had).fold(least_waiting, u64::min);
+        if least_waiting < u64::MAX {
+            turns.lift(least_waiting);
+        } else if !contenders.is_empty() {
             turns.open();
         }
-        self.order = heap.into_vec();
     }
 }
