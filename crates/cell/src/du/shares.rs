@@ -4,8 +4,9 @@
 //! start-time fair queueing, Goyal et al. 1996), less a bounded credit: so much of a turn that it did not take is still its own. No more
 //! than a slot is held against a UE, so that what it had while others could not use more does not silence it when they can.
 //!
-//! Once all is served that waited, nobody is owed anything, and who goes first of equals is drawn. If it went on from where it was,
-//! packets that come as regularly as slots would give the same UE the same position in every batch.
+//! Of equals it goes by turns. Once all is served that waited, nobody is owed anything, and who goes first is drawn; so it is after a slot of
+//! which nobody was left out. If it went on from where it was, packets that come as regularly as slots would give the same UE the same
+//! position in every batch.
 
 use tidemark_core::Stream;
 
@@ -25,7 +26,7 @@ pub(crate) struct Shares {
     least: u64,
     /// UE that goes first of equals, before those behind it: the one after that which was served last.
     first: UeId,
-    /// All that waited was served.
+    /// Who goes first is drawn in the next round.
     is_open: bool,
 }
 
@@ -36,12 +37,8 @@ impl Shares {
     }
     /// A round begins among `ues`, of which one is drawn where it is open who goes first.
     pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> UeId, draws: &mut Stream) {
-        if std::mem::take(&mut self.is_open) {
-            self.had.clear();
-            self.least = 0;
-            if ues > 1 {
-                self.first = ue((draws.uniform() * ues as f64) as usize);
-            }
+        if std::mem::take(&mut self.is_open) && ues > 1 {
+            self.first = ue((draws.uniform() * ues as f64) as usize);
         }
     }
     /// Key that UEs are sorted by, before their numbers.
@@ -65,7 +62,13 @@ impl Shares {
         self.had[index] = self.had(ue) + amount;
         self.first = UeId(ue.0 + 1);
     }
-    /// A round ends in which all was served that waited.
+    /// A round ends in which all was served that waited: nobody is owed anything.
+    pub(crate) fn settle(&mut self) {
+        self.had.clear();
+        self.least = 0;
+        self.open();
+    }
+    /// A round ends of which nobody was left out.
     pub(crate) fn open(&mut self) {
         self.is_open = true;
     }
@@ -154,7 +157,7 @@ mod tests {
             order.sort_by_key(|ue| (shares.turn(*ue), *ue));
             shares.lift(shares.turn(order[0]).0);
             order.iter().for_each(|ue| shares.serve(*ue, (10 + ue.0).into()));
-            shares.open();
+            shares.settle();
             first[order[0].position()] += 1;
         }
         // Four standard deviations are 103.

@@ -271,7 +271,7 @@ impl<P: Inspect> Du<P> {
         }
         // Nobody wants more, so that nobody is owed anything.
         if free > 0 {
-            shares.open();
+            shares.settle();
         }
         self.uplink_shares.insert(round, shares);
         free

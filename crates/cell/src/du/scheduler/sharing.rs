@@ -147,9 +147,12 @@ impl Sharing {
         }
         self.order = heap.into_vec();
         least_waiting = self.order.iter().map(Entry::had).fold(least_waiting, u64::min);
-        if least_waiting < u64::MAX {
-            turns.lift(least_waiting);
-        } else if !contenders.is_empty() {
+        if least_waiting == u64::MAX {
+            turns.settle();
+            return;
+        }
+        turns.lift(least_waiting);
+        if contenders.iter().all(|contender| contender.prbs > 0) {
             turns.open();
         }
     }
