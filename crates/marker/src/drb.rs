@@ -19,7 +19,6 @@ use crate::overload::{Overload, Stage};
 use crate::profile::ProfileTable;
 use crate::qos_flow::{Marking, QosFlow};
 use crate::report::{RlcQueue, SnLength};
-use crate::starvation::{CellLoad, Starvation};
 use crate::verdict::{Class, Verdict};
 
 mod decide;
@@ -27,6 +26,10 @@ mod reports;
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u8 = 64;
+/// Bytes over which the round trip of a DRB is averaged: some hundred packets, so that the flows which fill the queue make it.
+const ROUND_TRIP_OVER: f64 = 200_000.0;
+/// Round trip in seconds of a DRB in which no handshake was seen: that of the nearer server of L4Span's section 6.
+const ROUND_TRIP: f64 = 0.038;
 
 /// One DRB of one UE.
 ///
@@ -42,6 +45,8 @@ pub struct DrbMarker {
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
+    /// Mean of the flows' handshakes by bytes, in seconds; 0 where none was seen.
+    round_trip: f64,
     pub(crate) flows: FlowTable,
     probability: Probability,
     law: ActiveLaw,
@@ -65,8 +70,6 @@ pub struct DrbMarker {
     /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
     blind: u8,
     short_circuit: bool,
-    /// True once the DRB has joined a cell.
-    in_cell: bool,
     /// Stage of `overload`, which is read beyond `Calm` alone.
     stage: Stage,
 }
@@ -74,7 +77,6 @@ pub struct DrbMarker {
 /// State that no packet reads as long as all is well.
 struct Apart {
     overload: Overload,
-    starvation: Starvation,
 }
 
 impl DrbMarker {
@@ -95,11 +97,11 @@ impl DrbMarker {
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
-            in_cell: false,
             stage: Stage::Calm,
-            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()), starvation: Starvation::new() }),
+            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()) }),
             last_l4s: None,
             last_classic: None,
+            round_trip: 0.0,
             busy: BusyTime::begin(Instant::ZERO),
             drain: Drain::new(),
             last_sojourn: None,
@@ -161,6 +163,9 @@ impl DrbMarker {
             }
             (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
         }
+        if let Some(rtt) = rtt {
+            self.average_round_trip(rtt, packet.size);
+        }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
         // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
@@ -185,6 +190,7 @@ impl DrbMarker {
             None if self.properties.looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
+        let round_trip = if self.round_trip > 0.0 { self.round_trip } else { ROUND_TRIP };
         let arrival = Arrival {
             now,
             head_of_line: head_of_line.as_secs_f64(),
@@ -196,7 +202,8 @@ impl DrbMarker {
             segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
             shared,
-            served: self.drain.served(),
+            least_backlog: self.backlog.least(now, backlog, round_trip),
+            round_trip,
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {
@@ -239,11 +246,7 @@ impl DrbMarker {
         self.tally.pdus += 1;
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
-            if self.counts_queues() {
-                self.begin_queue(now);
-            }
             self.busy = BusyTime::begin(now);
-            self.drain.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -262,23 +265,6 @@ impl DrbMarker {
         }
     }
 
-    /// The DRB is in this cell from now on. What its law takes from a queue that ran empty then depends on who else has one there.
-    pub fn join_cell(&mut self, cell: &CellLoad) {
-        // Nobody has counted the queue of a law that doesn't ask.
-        if !self.counts_queues() && self.profile.packets() > 0 {
-            self.apart.starvation.begin(Instant::ZERO);
-        }
-        self.apart.starvation.join(cell);
-        self.law.join(cell);
-        self.in_cell = true;
-    }
-
-    /// True where somebody asks whether the DRB has a queue: its law, or others of its cell.
-    #[inline]
-    fn counts_queues(&self) -> bool {
-        self.in_cell || self.properties.reads_starvation
-    }
-
     /// Length of the DRB's PDCP SNs.
     pub fn sn_length(&self) -> SnLength {
         self.profile.sn_length()
@@ -288,7 +274,6 @@ impl DrbMarker {
     pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;
         self.profile.discard(now, sn);
-        self.look_for_end(now);
     }
 
     /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
@@ -382,7 +367,6 @@ impl DrbMarker {
     /// the old radio is forgotten, flows and their counters are kept. SDUs that PDCP retransmits are announced once more.
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
-        self.apart.starvation.end(now);
         self.estimator.clear();
         self.backlog = Backlog::new();
         self.backlog.begin(now);
@@ -403,7 +387,6 @@ impl DrbMarker {
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
-        self.law.join(self.apart.starvation.cell());
         self.short_circuit = config.short_circuit;
         self.stage = Stage::Calm;
         self.apart.overload.reconfigure(config.overload_limit());
@@ -556,6 +539,14 @@ impl DrbMarker {
         }
         let head = self.profile.head_behind(now, level)?;
         Some(if egress.is_none() { head.saturating_sub(self.backlog.unknown_drain(now)) } else { head })
+    }
+
+    /// Takes a packet of a flow with this handshake into the round trip of the DRB.
+    #[inline]
+    fn average_round_trip(&mut self, rtt: Duration, size: Bytes) {
+        let rtt = rtt.as_secs_f64();
+        let weight = if self.round_trip > 0.0 { (size.as_f64() / ROUND_TRIP_OVER).min(1.0) } else { 1.0 };
+        self.round_trip += (rtt - self.round_trip) * weight;
     }
 
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {

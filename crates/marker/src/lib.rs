@@ -66,7 +66,6 @@ mod report;
 mod require;
 mod shortcircuit;
 mod stamps;
-mod starvation;
 mod verdict;
 
 pub use bearers::Bearers;
@@ -84,6 +83,5 @@ pub use policy::{Policy, PolicyRule};
 pub use qos_flow::{CongestionReport, Marking, QosFlow};
 pub use relocation::RelocationError;
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
-pub use starvation::CellLoad;
 pub use tidemark_core::ConfigError;
 pub use verdict::{Class, Verdict};

@@ -1,9 +1,8 @@
-//! What a report of the DU changes: the queue, the rates, and what is known of overload and starvation.
+//! What a report of the DU changes: the queue, the rates, and what is known of overload.
 
 use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
-use crate::drain::OUTAGE;
 use crate::egress::EgressTime;
 use crate::law::Decides;
 use crate::overload::{self, Look, Stage};
@@ -30,7 +29,6 @@ impl DrbMarker {
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.delivered(now, sn);
         }
-        self.look_for_end(now);
     }
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
@@ -48,9 +46,6 @@ impl DrbMarker {
                 if !counts_all {
                     self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
                 }
-                if !stretch.conclusive && self.counts_queues() {
-                    self.ran_empty(now.since(stretch.since), stretch.bytes);
-                }
             }
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
@@ -62,10 +57,7 @@ impl DrbMarker {
         }
         let standing = self.profile.standing().0;
         let is_rare = self.backlog.report_age(now) > overload::RARE;
-        let unserved = self.drain.report(now, progress.bytes, standing > 0);
-        if unserved > OUTAGE {
-            self.end_outage(unserved, progress.bytes);
-        }
+        self.drain.report(now, progress.bytes, standing > 0);
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if is_rare || self.stage == Stage::Overloaded {
@@ -73,42 +65,6 @@ impl DrbMarker {
         } else if self.tally.reports.is_multiple_of(overload::REPORTS) {
             self.watch(now, overload::REPORTS);
         }
-    }
-
-    /// The queue of the DRB ends where nothing is left of it.
-    #[inline]
-    pub(super) fn look_for_end(&mut self, now: Instant) {
-        if self.profile.packets() == 0 && self.counts_queues() {
-            self.end_queue(now);
-        }
-    }
-
-    // Apart from the reports' path, whose registers they would take.
-    #[inline(never)]
-    pub(super) fn begin_queue(&mut self, now: Instant) {
-        let lost = self.apart.starvation.begin(now);
-        self.law.starve(lost);
-    }
-
-    #[inline(never)]
-    fn ran_empty(&mut self, span: Duration, bytes: u64) {
-        let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
-        self.law.starve(lost);
-    }
-
-    /// A queue is served after so long: an outage, but for the time that its bytes explain where reports are rare.
-    #[cold]
-    fn end_outage(&mut self, unserved: Duration, bytes: u64) {
-        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
-        let outage = unserved.as_secs_f64() - bytes as f64 / rate.max(1.0);
-        if outage > OUTAGE.as_secs_f64() {
-            self.law.outage(outage);
-        }
-    }
-
-    #[inline(never)]
-    fn end_queue(&mut self, now: Instant) {
-        self.apart.starvation.end(now);
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {

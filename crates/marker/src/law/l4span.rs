@@ -126,7 +126,6 @@ impl Law for L4Span {
         signals_to: "L4S, classic, by configuration Not-ECT",
         decides: Decides::OnArrival,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: true,
     };

@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 
 use tidemark_core::ConfigError;
 
-use crate::starvation::CellLoad;
 use crate::verdict::Class;
 use custom::AnyLaw;
 pub use custom::CustomLaw;
@@ -32,7 +31,6 @@ const NONE: Properties = Properties {
     signals_to: "nobody",
     decides: Decides::Never,
     looks_at_head: false,
-    reads_starvation: false,
     marks_reported: true,
     marks: false,
 };
@@ -123,33 +121,6 @@ macro_rules! laws {
                 }
             }
 
-            /// The DRB had nothing to send for so many seconds while its cell had room.
-            pub(crate) fn starve(&mut self, seconds: f64) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::starve(law, seconds),)*
-                    Self::Custom(law) => AnyLaw::starve(&mut **law, seconds),
-                }
-            }
-
-            /// An outage of so many seconds is over.
-            pub(crate) fn outage(&mut self, seconds: f64) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::outage(law, seconds),)*
-                    Self::Custom(law) => AnyLaw::outage(&mut **law, seconds),
-                }
-            }
-
-            /// The DRB is in the cell with this load from now on.
-            pub(crate) fn join(&mut self, cell: &CellLoad) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::join(law, cell),)*
-                    Self::Custom(law) => AnyLaw::join(&mut **law, cell),
-                }
-            }
-
             /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
             #[inline]
             pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
@@ -172,7 +143,7 @@ laws! {
     codel: Codel(CodelConfig) => codel::Codel, [CodelConfig], "CoDel that drops where packets leave the queue (RFC 8289).";
     ecn_codel: EcnCodel(CodelConfig) => ecn_codel::EcnCodel, [], "CoDel that marks what is ECT where packets leave the queue, and drops the rest.";
     drop_head: DropHead(DropHeadConfig) => drop_head::DropHead, [DropHeadConfig], "Drops the oldest packet above a delay (Brunello et al. section IV-B).";
-    tide: Tide(TideConfig) => Box<tide::Tide>, [TideConfig], "Evenly spaced marks by the sojourn at the average rate, for classic and shared DRBs; a step for L4S flows alone.";
+    tide: Tide(TideConfig) => tide::Tide, [TideConfig], "One height of the queue, and evenly spaced marks for both classes by it.";
     upf: Upf(UpfConfig) => Box<upf::Upf>, [UpfConfig], "Marks at the UPF, by the percentage that the RAN reports.";
 }
 
@@ -204,8 +175,7 @@ impl LawConfig {
     ///         signals_to: "L4S",
     ///         decides: Decides::OnArrival,
     ///         looks_at_head: true,
-    ///         reads_starvation: false,
-    ///         marks_reported: true,
+    ///         ///         marks_reported: true,
     ///         marks: true,
     ///     };
     ///
