@@ -2,11 +2,13 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
+use crate::clock::Clock;
 use crate::config::MarkerConfig;
 use crate::counters::{Counters, Tally};
 use crate::decision::{Decision, Draw, Outcome};
@@ -75,6 +77,10 @@ pub struct DrbMarker {
 struct Apart {
     overload: Overload,
     starvation: Starvation,
+    /// Read by reports.
+    clock: Clock,
+    stale_reports: u64,
+    mismatched_reports: u64,
 }
 
 impl DrbMarker {
@@ -89,15 +95,21 @@ impl DrbMarker {
             properties: config.law.properties(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
-            estimator: EgressEstimator::new(config.tau_c, config.egress_time),
-            backlog: Backlog::new(),
+            estimator: EgressEstimator::new(config.tau_c, config.measured_time()),
+            backlog: Backlog::new(config.law.is_as_printed()),
             poll_after_us: whole(config.poll_after, 1_000),
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
             in_cell: false,
             stage: Stage::Calm,
-            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()), starvation: Starvation::new() }),
+            apart: Box::new(Apart {
+                overload: Overload::new(config.overload_limit()),
+                starvation: Starvation::new(),
+                clock: Clock::new(),
+                stale_reports: 0,
+                mismatched_reports: 0,
+            }),
             last_l4s: None,
             last_classic: None,
             busy: BusyTime::begin(Instant::ZERO),
@@ -244,6 +256,7 @@ impl DrbMarker {
             }
             self.busy = BusyTime::begin(now);
             self.drain.begin(now);
+            self.apart.clock.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -384,10 +397,11 @@ impl DrbMarker {
         self.profile.clear();
         self.apart.starvation.end(now);
         self.estimator.clear();
-        self.backlog = Backlog::new();
+        self.backlog = Backlog::new(self.backlog.is_as_printed());
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
+        self.apart.clock = Clock::new();
         (self.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
@@ -405,13 +419,14 @@ impl DrbMarker {
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         self.law.join(self.apart.starvation.cell());
         self.short_circuit = config.short_circuit;
+        self.backlog.reconfigure(config.law.is_as_printed());
         self.stage = Stage::Calm;
         self.apart.overload.reconfigure(config.overload_limit());
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
-        if (config.tau_c, config.egress_time) != (self.estimator.window(), self.estimator.time()) {
-            self.estimator = EgressEstimator::new(config.tau_c, config.egress_time);
+        if (config.tau_c, config.measured_time()) != (self.estimator.window(), self.estimator.time()) {
+            self.estimator = EgressEstimator::new(config.tau_c, config.measured_time());
         }
         if self.profile.sn_length() == sn_length {
             self.profile.resize(config.profile_capacity);
@@ -445,7 +460,8 @@ impl DrbMarker {
 
     /// Addresses of what a report reads and writes beyond this struct.
     pub(crate) fn report_addresses(&self) -> impl Iterator<Item = *const u8> {
-        self.profile.addresses().into_iter().chain(self.estimator.addresses())
+        let clock = from_ref(&self.apart.clock).cast();
+        self.profile.addresses().into_iter().chain(self.estimator.addresses()).chain([clock])
     }
 
     /// Reads ahead for an acknowledgement.
@@ -507,6 +523,8 @@ impl DrbMarker {
             sn_restarts: anomalies.restarts,
             beyond_table: anomalies.beyond,
             untimed_deliveries: anomalies.untimed,
+            stale_reports: self.apart.stale_reports,
+            mismatched_reports: self.apart.mismatched_reports,
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
             reports_are_blind: self.blind >= BLIND_REPORTS,
@@ -523,6 +541,9 @@ impl DrbMarker {
         // Everything was reported as transmitted: silence is no sign of an outage then.
         if self.profile.packets() == 0 {
             return (0.0, current);
+        }
+        if self.profile.is_mismatched() {
+            return (0.0, None);
         }
         let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
         let level = self.backlog.level(now, standing, silence, current);
@@ -541,11 +562,11 @@ impl DrbMarker {
         (level, current.map(lowered))
     }
 
-    /// True while something is queued and the DU has not reported for too long to know how much.
+    /// True while something is queued and the DU has not reported for too long to know how much, or in SNs of its own.
     #[inline]
     fn lacks_reports(&self, now: Instant) -> bool {
-        self.profile.packets() > 0
-            && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
+        let is_silent = self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into());
+        self.profile.packets() > 0 && (is_silent || self.profile.is_mismatched())
     }
 
     /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last
