@@ -241,6 +241,11 @@ impl CellConfig {
         SharedChannel { layers: self.uplink.layers, mcs_table: self.uplink.mcs_table, ..self.pdsch() }
     }
 
+    /// Longest time that a packet which finds no queue waits for a downlink slot; `None` where `tdd` is no pattern.
+    pub fn longest_downlink_wait(&self) -> Option<Duration> {
+        Some(self.pattern()?.longest_wait())
+    }
+
     pub(crate) fn pattern(&self) -> Option<SlotPattern> {
         match self.duplex {
             Duplex::Tdd => SlotPattern::parse(&self.tdd, self.special_symbols, self.slot()),

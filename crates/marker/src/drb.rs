@@ -2,11 +2,13 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
+use crate::clock::Clock;
 use crate::config::MarkerConfig;
 use crate::counters::{Counters, Tally};
 use crate::decision::{Decision, Draw, Outcome};
@@ -26,10 +28,6 @@ mod reports;
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u8 = 64;
-/// Bytes over which the round trip of a DRB is averaged: some hundred packets, so that the flows which fill the queue make it.
-const ROUND_TRIP_OVER: f64 = 200_000.0;
-/// Round trip in seconds of a DRB in which no handshake was seen: that of the nearer server of L4Span's section 6.
-const ROUND_TRIP: f64 = 0.038;
 
 /// One DRB of one UE.
 ///
@@ -45,8 +43,6 @@ pub struct DrbMarker {
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
-    /// Mean of the flows' handshakes by bytes, in seconds; 0 where none was seen.
-    round_trip: f64,
     pub(crate) flows: FlowTable,
     probability: Probability,
     law: ActiveLaw,
@@ -58,7 +54,6 @@ pub struct DrbMarker {
     profile: ProfileTable,
     busy: BusyTime,
     drain: Drain,
-    last_sojourn: Option<Duration>,
     apart: Box<Apart>,
     /// In nanoseconds, up to 4.29 s.
     retransmission_ns: Option<u32>,
@@ -77,6 +72,11 @@ pub struct DrbMarker {
 /// State that no packet reads as long as all is well.
 struct Apart {
     overload: Overload,
+    /// Read by reports.
+    clock: Clock,
+    last_sojourn: Option<Duration>,
+    stale_reports: u64,
+    mismatched_reports: u64,
 }
 
 impl DrbMarker {
@@ -91,20 +91,24 @@ impl DrbMarker {
             properties: config.law.properties(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
-            estimator: EgressEstimator::new(config.tau_c, config.egress_time),
-            backlog: Backlog::new(),
+            estimator: EgressEstimator::new(config.tau_c, config.measured_time()),
+            backlog: Backlog::new(config.law.is_as_printed()),
             poll_after_us: whole(config.poll_after, 1_000),
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
             stage: Stage::Calm,
-            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()) }),
+            apart: Box::new(Apart {
+                overload: Overload::new(config.overload_limit()),
+                clock: Clock::new(),
+                last_sojourn: None,
+                stale_reports: 0,
+                mismatched_reports: 0,
+            }),
             last_l4s: None,
             last_classic: None,
-            round_trip: 0.0,
             busy: BusyTime::begin(Instant::ZERO),
             drain: Drain::new(),
-            last_sojourn: None,
             retransmission_ns: None,
             probability: Probability::ZERO,
             blind: 0,
@@ -164,7 +168,7 @@ impl DrbMarker {
             (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
         }
         if let Some(rtt) = rtt {
-            self.average_round_trip(rtt, packet.size);
+            self.backlog.average_round_trip(rtt, packet.size);
         }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
@@ -190,7 +194,6 @@ impl DrbMarker {
             None if self.properties.looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
-        let round_trip = if self.round_trip > 0.0 { self.round_trip } else { ROUND_TRIP };
         let arrival = Arrival {
             now,
             head_of_line: head_of_line.as_secs_f64(),
@@ -202,8 +205,8 @@ impl DrbMarker {
             segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
             shared,
-            least_backlog: self.backlog.least(now, backlog, round_trip),
-            round_trip,
+            least_backlog: self.backlog.least(now, backlog),
+            round_trip: self.backlog.round_trip(),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {
@@ -247,6 +250,7 @@ impl DrbMarker {
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
             self.busy = BusyTime::begin(now);
+            self.apart.clock.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -368,11 +372,12 @@ impl DrbMarker {
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
         self.estimator.clear();
-        self.backlog = Backlog::new();
+        self.backlog = Backlog::new(self.backlog.is_as_printed());
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
-        (self.last_sojourn, self.retransmission_ns) = (None, None);
+        self.apart.clock = Clock::new();
+        (self.apart.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
         self.apart.overload.clear();
@@ -388,13 +393,14 @@ impl DrbMarker {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         self.short_circuit = config.short_circuit;
+        self.backlog.reconfigure(config.law.is_as_printed());
         self.stage = Stage::Calm;
         self.apart.overload.reconfigure(config.overload_limit());
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
-        if (config.tau_c, config.egress_time) != (self.estimator.window(), self.estimator.time()) {
-            self.estimator = EgressEstimator::new(config.tau_c, config.egress_time);
+        if (config.tau_c, config.measured_time()) != (self.estimator.window(), self.estimator.time()) {
+            self.estimator = EgressEstimator::new(config.tau_c, config.measured_time());
         }
         if self.profile.sn_length() == sn_length {
             self.profile.resize(config.profile_capacity);
@@ -428,7 +434,8 @@ impl DrbMarker {
 
     /// Addresses of what a report reads and writes beyond this struct.
     pub(crate) fn report_addresses(&self) -> impl Iterator<Item = *const u8> {
-        self.profile.addresses().into_iter().chain(self.estimator.addresses())
+        let clock = from_ref(&self.apart.clock).cast();
+        self.profile.addresses().into_iter().chain(self.estimator.addresses()).chain([clock])
     }
 
     /// Reads ahead for an acknowledgement.
@@ -459,7 +466,7 @@ impl DrbMarker {
             packets: self.profile.packets(),
             egress,
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
-            last_sojourn: self.last_sojourn,
+            last_sojourn: self.apart.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
             retransmission: self.retransmission_ns.map(|nanos| Duration::from_nanos(nanos.into())),
             probability: self.probability,
@@ -490,6 +497,8 @@ impl DrbMarker {
             sn_restarts: anomalies.restarts,
             beyond_table: anomalies.beyond,
             untimed_deliveries: anomalies.untimed,
+            stale_reports: self.apart.stale_reports,
+            mismatched_reports: self.apart.mismatched_reports,
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
             reports_are_blind: self.blind >= BLIND_REPORTS,
@@ -506,6 +515,9 @@ impl DrbMarker {
         // Everything was reported as transmitted: silence is no sign of an outage then.
         if self.profile.packets() == 0 {
             return (0.0, current);
+        }
+        if self.profile.is_mismatched() {
+            return (0.0, None);
         }
         let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
         let level = self.backlog.level(now, standing, silence, current);
@@ -524,11 +536,11 @@ impl DrbMarker {
         (level, current.map(lowered))
     }
 
-    /// True while something is queued and the DU has not reported for too long to know how much.
+    /// True while something is queued and the DU has not reported for too long to know how much, or in SNs of its own.
     #[inline]
     fn lacks_reports(&self, now: Instant) -> bool {
-        self.profile.packets() > 0
-            && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
+        let is_silent = self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into());
+        self.profile.packets() > 0 && (is_silent || self.profile.is_mismatched())
     }
 
     /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last
@@ -539,14 +551,6 @@ impl DrbMarker {
         }
         let head = self.profile.head_behind(now, level)?;
         Some(if egress.is_none() { head.saturating_sub(self.backlog.unknown_drain(now)) } else { head })
-    }
-
-    /// Takes a packet of a flow with this handshake into the round trip of the DRB.
-    #[inline]
-    fn average_round_trip(&mut self, rtt: Duration, size: Bytes) {
-        let rtt = rtt.as_secs_f64();
-        let weight = if self.round_trip > 0.0 { (size.as_f64() / ROUND_TRIP_OVER).min(1.0) } else { 1.0 };
-        self.round_trip += (rtt - self.round_trip) * weight;
     }
 
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {

@@ -43,6 +43,7 @@ mod backlog;
 mod bearers;
 mod beyond;
 mod busy;
+mod clock;
 mod config;
 mod counters;
 mod decision;

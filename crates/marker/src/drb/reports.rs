@@ -33,15 +33,27 @@ impl DrbMarker {
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
         let was_busy = self.profile.packets() > 0;
-        // A report of what was never sent says nothing of what was.
-        let Some(progress) = self.profile.transmit(now, sn) else { return };
+        self.apart.clock.tick(now);
+        // A report of what was never sent, or that another has overtaken, says nothing of what stands.
+        let Some(progress) = self.profile.transmit(now, sn) else {
+            return self.mismatch(sn);
+        };
+        let head = self.profile.head_of_line(now);
+        // No earlier than the report before it, or than the queue.
+        let late = if self.backlog.is_as_printed() {
+            Duration::ZERO
+        } else {
+            self.apart.clock.lateness(now, progress.sojourn, head).min(self.backlog.report_age(now))
+        };
+        let (arrival, now) = (now, now.before(late));
+        // SDUs that came since are on their way to the next report.
+        let head = head.filter(|age| *age > late || late.is_zero()).map(|age| age.saturating_sub(late));
         let counts_all = self.estimator.time() == EgressTime::All;
         if counts_all {
             self.estimator.observe_report(now, progress.bytes);
         }
         // Without a queue before it, the time since the last report was idle: no sample.
         if was_busy {
-            let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 if !counts_all {
                     self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
@@ -50,21 +62,28 @@ impl DrbMarker {
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
-            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
+            self.apart.last_sojourn = progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
         let standing = self.profile.standing().0;
         let is_rare = self.backlog.report_age(now) > overload::RARE;
-        self.drain.report(now, progress.bytes, standing > 0);
-        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
+        self.drain.report(now, progress.bytes, head.is_some());
+        self.backlog.report(now, arrival, standing, was_busy, self.apart.clock.jitters() || self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if is_rare || self.stage == Stage::Overloaded {
             self.watch(now, 1);
         } else if self.tally.reports.is_multiple_of(overload::REPORTS) {
             self.watch(now, overload::REPORTS);
         }
+    }
+
+    /// A report names an SN that the DRB doesn't wait for.
+    #[cold]
+    fn mismatch(&mut self, sn: u32) {
+        self.apart.stale_reports += u64::from(self.profile.is_stale(sn));
+        self.apart.mismatched_reports += u64::from(self.profile.is_mismatched());
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {
@@ -90,7 +109,7 @@ impl DrbMarker {
     /// Looks for an overload after so many reports.
     #[inline(never)]
     fn watch(&mut self, now: Instant, reports: u64) {
-        let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        let is_long = self.apart.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
         if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
             return;
         }

@@ -12,7 +12,7 @@ mod recurrence;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use tidemark_core::ConfigError;
+use tidemark_core::{ConfigError, Duration};
 
 use crate::verdict::Class;
 use custom::AnyLaw;
@@ -214,6 +214,21 @@ impl LawConfig {
         }
     }
 
+    /// Key and age of the oldest packet above which every L4S packet is marked, in a law that has such a step; a ramp ends at it.
+    pub fn l4s_step(&self) -> Option<(&'static str, Duration)> {
+        match self {
+            Self::Step(config) if config.delay == QueueDelay::HeadOfLine => Some(("threshold", config.threshold)),
+            Self::Ramp(config) if config.delay == QueueDelay::HeadOfLine => Some(("high", config.high)),
+            Self::Dualpi2(config) => Some(("min_th", config.min_th + config.range)),
+            _ => None,
+        }
+    }
+
+    /// True for `l4span` without what the paper does not have, in the law and in the estimate.
+    pub(crate) fn is_as_printed(&self) -> bool {
+        matches!(self, Self::L4span(config) if config.as_printed)
+    }
+
     /// Names of the laws for which `wanted` holds, in the order of the reference.
     pub fn names(wanted: impl Fn(&Properties) -> bool) -> Vec<&'static str> {
         Self::all().iter().map(Self::properties).filter(|law| wanted(law)).map(|law| law.name).collect()
@@ -257,6 +272,7 @@ mod tests {
                 let p = |backlog: u64| {
                     let found = Arrival {
                         backlog: backlog as f64,
+                        least_backlog: backlog as f64,
                         head_of_line: backlog as f64 / 5e6,
                         egress: Some(Egress {
                             rate: BitRate::from_mbps(40),
