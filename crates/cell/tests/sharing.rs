@@ -20,7 +20,12 @@ type Blocks = Vec<(UeId, u32)>;
 
 /// So many milliseconds of a cell in each of which a UE is sent so many packets of 500 bytes, half of them ECT(1); downlink blocks by slot,
 /// and the bytes that UEs have on each bearer.
-fn run(config: &CellConfig, ue: &UeConfig, packets: &[u32], span: u64) -> (BTreeMap<Instant, Blocks>, BTreeMap<(UeId, u8), u64>) {
+fn run(
+    config: &CellConfig,
+    ue: &UeConfig,
+    packets: &[u32],
+    span: u64,
+) -> (BTreeMap<Instant, Blocks>, BTreeMap<(UeId, u8), u64>) {
     let mut cell: Cell<Sent> = Cell::new(config, 1).unwrap();
     packets.iter().for_each(|_| drop(cell.add_ue(ue).unwrap()));
     let (sender, blocks) = mpsc::channel();
@@ -117,7 +122,8 @@ fn of_a_ues_bearers_the_more_important_fills_the_block_first() {
     for scheduler in SchedulerConfig::all() {
         let config = CellConfig { scheduler, ..CellConfig::default() };
         // 5QI 80 has a lower priority level than 9. Each bearer is sent 40 Mbit/s, as much as the cell carries.
-        let (_, had) = run(&config, &ue(30.0, l4s(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() })), &[20], 1_000);
+        let (_, had) =
+            run(&config, &ue(30.0, l4s(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() })), &[20], 1_000);
         let mbps = |drb| had.get(&(UeId(0), drb)).map_or(0.0, |bytes| *bytes as f64 * 8e-6);
         assert!(mbps(2) > 35.0 && mbps(1) < 2.0, "{config:?}: {had:?}");
     }

@@ -206,7 +206,9 @@ impl<P: Inspect> Du<P> {
             let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
             let candidate = Candidate { ue: drb.id.ue, capacity, head_of_line, priority, five_qi, offer };
             match contenders.last_mut().filter(|last| last.candidate.ue == candidate.ue) {
-                Some(last) if scheduler.rank(&candidate) > scheduler.rank(&last.candidate) => last.candidate = candidate,
+                Some(last) if scheduler.rank(&candidate) > scheduler.rank(&last.candidate) => {
+                    last.candidate = candidate
+                }
                 Some(_) => {}
                 None => contenders.push(Contender::new(candidate, share)),
             }

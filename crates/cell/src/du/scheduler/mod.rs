@@ -311,7 +311,7 @@ mod tests {
     }
 
     /// Slots carry less by turns, as special slots do, and the turns of two UEs have the same period. A third one asks for little in every
-        /// slot.
+    /// slot.
     #[test]
     fn who_asks_for_little_in_every_slot_spoils_nobodys_turn() {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));

@@ -103,7 +103,8 @@ impl Sharing {
         };
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend(contenders.iter().enumerate().map(|(position, contender)| entry(rule, turns, position, contender)));
+        order
+            .extend(contenders.iter().enumerate().map(|(position, contender)| entry(rule, turns, position, contender)));
         let mut heap = BinaryHeap::from(order);
         // The least that anybody has had who waits for more than this slot has.
         let mut least_waiting = u64::MAX;
