@@ -62,7 +62,8 @@ impl DrbMarker {
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
-            self.apart.last_sojourn = progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
+            self.apart.last_sojourn =
+                progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
