@@ -53,12 +53,11 @@ impl DrbMarker {
             self.estimator.observe_report(now, progress.bytes);
         }
         // Without a queue before it, the time since the last report was idle: no sample.
-        if was_busy {
-            if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
-                if !counts_all {
-                    self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
-                }
-            }
+        if was_busy
+            && let Some(stretch) = self.busy.report(now, progress.bytes, head)
+            && !counts_all
+        {
+            self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
