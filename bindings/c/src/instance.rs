@@ -154,13 +154,7 @@ impl Instance {
             ue: UnsafeCell::new(None),
         };
         let slots = (0..capacity).map(slot).collect();
-        Self {
-            key: FlowKey::new(secret),
-            seed,
-            slots,
-            busy: AtomicU64::new(0),
-            free: Mutex::new(next(0)),
-        }
+        Self { key: FlowKey::new(secret), seed, slots, busy: AtomicU64::new(0), free: Mutex::new(next(0)) }
     }
 
     /// Sums over all slots, and over all UEs that were in them.
