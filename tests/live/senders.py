@@ -4,7 +4,7 @@
 Run as root, with the senders' programs on PATH: chrt -r 1 target/live-venv/bin/python tests/live/senders.py [--out FILE] [--runs N] [--set KEY=VALUE ...] [SENDER ...].
 Each pair, a run without marks and one with them, has the same radio, and a simulated twin. Each run has a network namespace of its own; two run at a time.
 With `chrt` they come before the machine's other work: an encoder without a processor sends less, whatever is marked.
-A sender whose programs are missing is skipped. `--table FILE` prints the table of runs that were measured before.
+A sender whose programs are missing is skipped, and so are runs that FILE has. `--table FILE` prints the table of runs that were measured before.
 """
 
 import argparse
@@ -173,18 +173,22 @@ def simulated(sender, channel, law, seed):
         return figures(json.loads((folder / "out/summary.json").read_text()))
 
 
-def pair(law, seed, channel, sender):
-    """Gives the rows of a run without marks and of one with them, live and simulated; none where one of them failed."""
+def pair(known, law, seed, channel, sender):
+    """Gives the rows of a run without marks and of one with them, live and simulated, but those that are known; fewer where a run failed."""
     rows = []
-    try:
-        for ends in live, simulated:
-            unmarked = ends(sender, channel, ["marker.law=none"], seed)
-            for run in unmarked, ends(sender, channel, law, seed):
-                named = {"sender": sender, "channel": channel, "seed": seed, "ends": ends.__name__}
-                rows.append({**named, **run, "rate_kept": run["mbps"] / unmarked["mbps"]})
-    except RuntimeError as error:
-        print(f"FAILED: {error}", file=sys.stderr)
-        return []
+    for ends in live, simulated:
+        named = {"sender": sender, "channel": channel, "seed": str(seed), "ends": ends.__name__}
+        by_marks = {row["law"] != "none": row for row in known if named.items() <= row.items()}
+        try:
+            for marks, assignments in (False, ["marker.law=none"]), (True, law):
+                if marks in by_marks:
+                    continue
+                run = ends(sender, channel, assignments, seed)
+                unmarked = float(by_marks[False]["mbps"]) if marks else run["mbps"]
+                by_marks[marks] = {**named, **run, "rate_kept": run["mbps"] / unmarked}
+                rows.append(by_marks[marks])
+        except RuntimeError as error:
+            print(f"FAILED: {error}", file=sys.stderr)
     return rows
 
 
@@ -212,18 +216,21 @@ def table(rows):
         print("| " + " | ".join([sender, channel, *cells]) + " |")
 
 
+def read(file):
+    return list(csv.DictReader(file.open())) if file.exists() else []
+
+
 def measure(out, runs, law, senders):
-    """Measures pair after pair, and writes their rows as they come."""
-    rows = []
-    with out.open("w", newline="") as file, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    """Measures pair after pair, and adds their rows to the file as they come."""
+    known = read(out)
+    with out.open("a", newline="") as file, concurrent.futures.ThreadPoolExecutor(2) as pool:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        lines.writeheader()
+        if not known:
+            lines.writeheader()
         pairs = itertools.product(range(FIRST_SEED, FIRST_SEED + runs), CHANNELS, senders)
-        for done in pool.map(lambda run: pair(law, *run), pairs):
-            rows += done
-            lines.writerows({name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()} for row in done)
+        for rows in pool.map(lambda run: pair(known, law, *run), pairs):
+            lines.writerows({name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()} for row in rows)
             file.flush()
-    return rows
 
 
 def main():
@@ -238,7 +245,7 @@ def main():
     if options.here:
         return here(*json.loads(options.here))
     if options.table:
-        return table(list(csv.DictReader(options.table.open())))
+        return table(read(options.table))
     if unknown := set(options.senders) - set(SENDERS):
         sys.exit(f"no such sender: {', '.join(unknown)}")
     present = []
@@ -249,7 +256,8 @@ def main():
         else:
             present.append(sender)
     pathlib.Path("/run/tidemark").mkdir(mode=0o700, exist_ok=True)
-    table(measure(options.out, options.runs, options.law, present))
+    measure(options.out, options.runs, options.law, present)
+    table(read(options.out))
 
 
 if __name__ == "__main__":
