@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what marks leave of the rate of real senders that walk and drive: results/interop/senders.csv and the table of docs/measured/senders.md.
 
-Run as root, with the senders' programs on PATH: chrt -r 1 target/live-venv/bin/python tests/live/senders.py [--out FILE] [--runs N] [--set KEY=VALUE ...] [SENDER ...].
+Run as root, with the senders' programs on PATH: target/live-venv/bin/python tests/live/senders.py [--out FILE] [--runs N] [--set KEY=VALUE ...] [SENDER ...].
 Each pair, a run without marks and one with them, has the same radio, and a simulated twin. Each run has a network namespace of its own; two run at a time.
-With `chrt` they come before the machine's other work: an encoder without a processor sends less, whatever is marked.
+The machine should have nothing else to do: an encoder without a processor sends less, whatever is marked.
 A sender whose programs are missing is skipped, and so are runs that FILE has. `--table FILE` prints the table of runs that were measured before.
 """
 
