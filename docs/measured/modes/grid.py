@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs senders behind the live presets, simulated: law by law, mode by mode, and a call in a narrow cell.
+"""Runs senders behind the live presets, simulated, law by law: the table of docs/decisions/53.
 
-python3 docs/measured/modes/grid.py TABLE [--seeds N]. TABLE is `laws` (docs/decisions/53), `modes` or `call` (docs/measured/live.md). A figure is the mean over the seeds from 1 on.
+python3 docs/measured/modes/grid.py [--seeds N]. A figure is the mean over the seeds from 1 on.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TIDEMARK = os.environ.get("TIDEMARK", str(ROOT / "target/release/tidemark"))
 SENDERS = ["cubic", "reno", "prague", "scream", "prague+cubic"]
-CALL_THRESHOLDS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40]
 
 
 def marker(*keys):
@@ -24,13 +23,6 @@ def marker(*keys):
 
 
 LAWS = {"none": marker("law=none"), "l4span": marker("law=l4span"), "tide": marker("law=tide")}
-MODES = {
-    "none": marker("law=none"),
-    "tide": marker("law=tide"),
-    "delay first, 5QI 80": [*marker("law=tide", "mode=delay-first"), "ue.0.five_qi=80"],
-    "throughput first": marker("law=tide", "mode=throughput-first"),
-    "throughput_loss = 0.01": marker("law=tide", "throughput_loss=0.01"),
-}
 
 
 def flows(senders):
@@ -70,7 +62,7 @@ def row(*cells):
 
 
 def compare(columns, presets, seeds):
-    """Prints a row for each preset and senders, with a column a law or mode."""
+    """Prints a row for each preset and senders, with a column a law."""
     row("preset", "senders", *columns)
     row("---", "---", *["---" for _ in columns])
     for preset in presets:
@@ -79,33 +71,11 @@ def compare(columns, presets, seeds):
             row(preset, senders, *(f"{rate:.1f} at {mean:.1f} / {p95:.0f}" for rate, mean, p95 in all_figures))
 
 
-def call(seeds):
-    """Prints what thresholds leave a call in a narrow cell, and what a sender has that is told the capacity."""
-    row("preset", "sender", "law", "Mbit/s", "mean, ms", "p95, ms", "rate, % of unmarked", "p95, of unmarked")
-    row(*["---"] * 8)
-    for preset in ("5g-walking", "5g-driving"):
-        thresholds = [("scream", f"tide, {ms} ms", marker("law=tide", f"tau_s={ms} ms")) for ms in CALL_THRESHOLDS]
-        told = ("oracle", "none", [*marker("law=none"), 'ue.0.anbr={ exact = true, window = "5 ms" }'])
-        unmarked = None
-        for sender, law, keys in [("scream", "none", marker("law=none")), *thresholds, told]:
-            figures = run(preset, sender, seeds, "duration=60 s", "warmup=20 s", "cell.prbs=10", *keys)
-            unmarked = unmarked or figures
-            rate, mean, p95 = figures
-            shares = f"{100 * rate / unmarked[0]:.0f}", f"1/{unmarked[2] / p95:.1f}"
-            row(preset, sender, law, f"{rate:.2f}", f"{mean:.1f}", f"{p95:.1f}", *shares)
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("table", choices=["laws", "modes", "call"])
     arguments.add_argument("--seeds", type=int, default=3)
     options = arguments.parse_args()
-    if options.table == "laws":
-        compare(LAWS, ["5g-static", "5g-walking", "5g-driving", "5g-wide", "lte-edge"], options.seeds)
-    elif options.table == "modes":
-        compare(MODES, ["5g-walking", "5g-driving", "5g-static"], options.seeds)
-    else:
-        call(options.seeds)
+    compare(LAWS, ["5g-static", "5g-walking", "5g-driving", "5g-wide", "lte-edge"], options.seeds)
 
 
 if __name__ == "__main__":
