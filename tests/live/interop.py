@@ -2,7 +2,7 @@
 """Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/interop.md.
 
 Run as root: unshare --net --mount -- target/live-venv/bin/python tests/live/interop.py [--runs N] [KIND ...]. KIND is `kernel`
-(iperf3 over the kernel's CUBIC, Reno and BBR), `pair` (`tidemark send` and `receive`) or `call` (Chromium, whose picture has noise).
+(iperf3 over the kernel's CUBIC, Reno and BBR) or `pair` (`tidemark send` and `receive`).
 A figure is the mean over N live runs, and over the seeds 1 to N of the simulator, in brackets the least and the most. Simulated "timers" has a
 wired path with the jitter of a host's timers.
 """
@@ -86,18 +86,6 @@ def pair(sender, law, channel, folder):
         server.wait(timeout=10)
 
 
-def chromium(sender, law, channel, folder):
-    """A call whose picture has noise; the rate is what the cell carried."""
-    from conftest import Shell
-    from test_chromium import call, of_type
-
-    summary, sent, received = call(Shell, folder, "1280,720,30,noise", *law_options(law), preset=CHANNELS[channel])
-    lost = of_type(received, "inbound-rtp").get("packetsLost", 0)
-    if of_type(sent, "remote-inbound-rtp")["packetsWithBleachedEct1Marking"]:
-        sys.exit("ECT(1) was bleached on the way")
-    return (*figures(summary), lost)
-
-
 def simulated(sender, law, channel, seed, jitter, folder):
     """Simulates cell, law and sender in virtual time, over a wired path with this jitter."""
     file = folder / "interop.toml"
@@ -121,7 +109,7 @@ sender = {{ controller = "{SIMULATED[sender]}"{ends} }}
 
 def cells(runs):
     """A cell of the table for each figure: the mean and the range of the runs."""
-    forms = "{:.1f}", "{:.1f}", "{:.1f}", "{:.2f}", "{:.0f}"
+    forms = "{:.1f}", "{:.1f}", "{:.1f}", "{:.2f}"
 
     def text(form, values):
         low, high = form.format(min(values)), form.format(max(values))
@@ -133,7 +121,6 @@ def cells(runs):
 KINDS = {
     "kernel": (kernel, KERNEL, ("none", "l4span", "ramp")),
     "pair": (pair, ("UDP Prague",), ("none", "l4span", "ramp", "step")),
-    "call": (chromium, ("Chromium",), ("none", "l4span", "ramp")),
 }
 FIGURES = ["Mbit/s", "queue p50, ms", "p95, ms", "marked %"]
 
@@ -145,15 +132,13 @@ def row(*texts):
 def table(kind, runs):
     """Prints the rows of one kind of sender as they are measured."""
     live, senders, laws = KINDS[kind]
-    has_twin = kind != "call"
-    heading = ["sender", "channel", "law", "ends", *FIGURES] + ([] if has_twin else ["packets lost"])
+    heading = ["sender", "channel", "law", "ends", *FIGURES]
     row(*heading)
     row(*["---"] * len(heading))
     for sender, channel, law in itertools.product(senders, CHANNELS, laws):
         kinds = {"live": lambda folder, _: live(sender, law, channel, folder)}
-        if has_twin:
-            for name, jitter in (("simulated", "0 s"), ("simulated, timers", TIMERS)):
-                kinds[name] = lambda folder, seed, jitter=jitter: simulated(sender, law, channel, seed, jitter, folder)
+        for name, jitter in (("simulated", "0 s"), ("simulated, timers", TIMERS)):
+            kinds[name] = lambda folder, seed, jitter=jitter: simulated(sender, law, channel, seed, jitter, folder)
         for ends, measure in kinds.items():
             measured = []
             for seed in range(1, runs + 1):
