@@ -28,7 +28,7 @@ name = "reports"
 duration = "13 s"
 warmup = "3 s"
 seed = {seed}
-cell = {{ scheduling_lead = 0, f1u = {{ report_period = "{period}", rlc_in_sight = false }} }}
+cell = {{ scheduling_lead = 0, scheduler = {{ kind = "round-robin" }}, rbg_size = 51, f1u = {{ report_period = "{period}", rlc_in_sight = false }} }}
 marker = {{ {marker} }}
 [[ue]]
 name = "ue"
