@@ -217,9 +217,9 @@ impl CellConfig {
     /// Resource blocks of a group, as configured or by the width of the carrier (TS 38.214 table 5.1.2.2.1-1, configuration 1).
     pub(crate) fn resource_block_group(&self) -> u32 {
         self.rbg_size.unwrap_or(match self.resource_blocks() {
-            ..=36 => 2,
-            ..=72 => 4,
-            ..=144 => 8,
+            0..=36 => 2,
+            37..=72 => 4,
+            73..=144 => 8,
             _ => 16,
         })
     }
