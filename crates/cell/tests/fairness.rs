@@ -96,9 +96,7 @@ fn round_robin_is_fair_in_every_pattern_just_below_the_capacity() {
     for pattern in PATTERNS {
         let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
         for ues in [2, 3, 8] {
-            // Eight packets that share a slot leave a fifth of their blocks empty: a resource block is the least that there is.
-            let load = if ues < 8 { 0.9 } else { 0.8 };
-            let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, load), seconds(2 + u64::from(ues)));
+            let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, 0.9), seconds(2 + u64::from(ues)));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern}"));
         }
     }
@@ -169,14 +167,15 @@ fn proportional_fair_promises_shares_and_no_delays() {
     }
 }
 
-/// Retransmissions come before all else, and in the same slots of every period.
+/// Retransmissions come before all else, and in the same slots of every period. Above the capacity a queue is the sum of what was not served:
+/// MCSs that follow each UE's own failed blocks have it wander, at rates that are the same.
 #[test]
 fn shares_are_equal_where_blocks_fail() {
     for pattern in ["DDDSU", "DDSUU", "DDDDDDDSUU"] {
         for ues in [3, 8] {
             let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let outcomes = at_load(&config, &at_snr(3.0), (Direction::Down, ues, 1.5), seconds(8));
-            assert_equal(&outcomes, &format!("{ues} UEs in {pattern}"));
+            assert_equal_shares(&outcomes, &format!("{ues} UEs in {pattern}"));
         }
     }
 }

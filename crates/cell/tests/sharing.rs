@@ -27,9 +27,9 @@ fn run(
     span: u64,
 ) -> (BTreeMap<Instant, Blocks>, BTreeMap<(UeId, u8), u64>) {
     let mut cell: Cell<Sent> = Cell::new(config, 1).unwrap();
-    packets.iter().for_each(|_| {
+    for _ in packets {
         cell.add_ue(ue).unwrap();
-    });
+    }
     let (sender, blocks) = mpsc::channel();
     cell.observe(Box::new(move |at, bearer, event| {
         if let Event::Block { direction: Direction::Downlink, prbs, .. } = event {

@@ -28,7 +28,7 @@ name = "reports"
 duration = "13 s"
 warmup = "3 s"
 seed = {seed}
-cell = {{ scheduling_lead = 0, f1u = {{ report_period = "{period}", rlc_in_sight = false }} }}
+cell = {{ scheduling_lead = 0, scheduler = {{ kind = "round-robin" }}, rbg_size = 51, f1u = {{ report_period = "{period}", rlc_in_sight = false }} }}
 marker = {{ {marker} }}
 [[ue]]
 name = "ue"
@@ -62,7 +62,7 @@ fn tau_s_moves_the_queue_of_16_ues_that_take_turns() {
         let queues = [queue(2), queue(5), queue(10)];
         // A UE waits 4 to 5 ms for its turn whatever the law does, so the queue is not in proportion to the threshold.
         let grows = queues.windows(2).all(|pair| pair[1] > 1.15 * pair[0]);
-        assert!(grows && queues[2] > 1.5 * queues[0], "{channel}: {queues:?} ms");
+        assert!(grows && queues[2] > 1.4 * queues[0], "{channel}: {queues:?} ms");
     }
 }
 

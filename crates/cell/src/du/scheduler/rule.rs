@@ -1,7 +1,5 @@
 //! Scheduler as a configuration, and the rule that it makes.
 
-use std::cmp::Ordering;
-
 use tidemark_core::{ConfigError, Duration};
 use tidemark_radio::slots::Slot;
 
@@ -33,16 +31,17 @@ pub(crate) struct Candidate {
 }
 
 /// Rank of a UE: a level, and of one level a metric. The greater goes first.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     level: i32,
-    metric: f64,
+    /// Bits of the metric, which is not negative: in their order.
+    metric: u64,
 }
 
 impl Rank {
     /// A rank above all of lower levels.
     pub(crate) fn of_level(level: i32, metric: f64) -> Self {
-        Self { level, metric }
+        Self { level, metric: metric.max(0.0).to_bits() }
     }
     /// A rank by a metric alone.
     pub(crate) fn of(metric: f64) -> Self {
@@ -53,23 +52,6 @@ impl Rank {
         Self::of_level(level, age.as_nanos() as f64)
     }
 }
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.level.cmp(&other.level).then_with(|| self.metric.total_cmp(&other.metric))
-    }
-}
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for Rank {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Rank {}
 
 /// Order in which the uplink grants, beside guaranteed rates, which come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -143,7 +143,10 @@ impl Sharing {
             if prbs == more {
                 PeekMut::pop(first);
             } else {
-                *first = entry(rule, turns, position, contender);
+                // Whose turn it is among equals stays as it was when the slot began.
+                let mut next = entry(rule, turns, position, contender);
+                next.turn.0.1 = first.turn.0.1;
+                *first = next;
             }
         }
         self.order = heap.into_vec();
