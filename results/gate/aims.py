@@ -10,6 +10,7 @@ import points
 # Quantiles 0.975 of Student's t, by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 UNMARKED, REFERENCE = "none", "l4span"
+SEGMENT_MBIT = 1500 * 8 / 1e6
 TINY = 1e-3
 """Least figure that counts: a flow that stands still would have no logarithm."""
 
@@ -46,9 +47,13 @@ def over_unmarked(row, unmarked, _):
     return row["cell_mbps"] / unmarked["cell_mbps"]
 
 
-def tail(row, *_):
-    """Percentile 99 of L4S queues over 20 ms and the round of the scheduler."""
-    return row["l4s_p99_ms"] / (20 + row["round_ms"])
+def tail(row, unmarked, _):
+    """Percentile 99 of L4S queues over 20 ms and the round of the scheduler.
+
+    No sender has a window below two segments: a round in a crowd is no shorter than two segments of everybody take.
+    """
+    two_segments = 2 * SEGMENT_MBIT * row["flows"] / unmarked["cell_mbps"]
+    return row["l4s_p99_ms"] / (20 + max(row["round_ms"], 1000 * two_segments))
 
 
 def classic_queue(row, _, reference):

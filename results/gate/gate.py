@@ -50,14 +50,21 @@ def described(case):
     return f"{cell}, {case.placement}, {where}, {case.sender}, {trips}, reports {case.report_ms:g} ms"
 
 
-def summary(rows, law):
-    """Prints a line an aim."""
-    print(f"\n{law}: points that meet the aim, geometric mean of the figure")
-    for judgement in aims.judge(law, rows):
-        middle, interval = judgement.overall()
-        spread = f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""
-        far = sum(map(judgement.excess, judgement.figures)) / len(judgement.figures)
-        print(f"  {judgement.aim.name:36} {judgement.met():3} of {len(judgement.figures):3}   {middle:5.2f}{spread}   distance {far:.3f}")
+def summary(rows, names):
+    """Prints a row an aim: points that meet it under each law, and the geometric mean of its figure with its interval."""
+    judged = {name: aims.judge(name, rows) for name in names}
+    tables.row("aim", "points", *(f"{name}: meet it, figure, distance" for name in names))
+    tables.row("---", "---:", *["---:"] * len(names))
+    for each in zip(*judged.values()):
+        tables.row(f"{each[0].aim.name:36}", f"{len(each[0].figures):3}", *map(shown, each))
+
+
+def shown(judgement):
+    """Points that meet an aim, the figure's mean with its interval, and the mean distance of all points in logarithms."""
+    middle, interval = judgement.overall()
+    spread = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    far = sum(map(judgement.excess, judgement.figures)) / len(judgement.figures)
+    return f"{judgement.met():3}, {middle:5.2f}{spread}, {far:.3f}"
 
 
 def worst(rows, law, number):
@@ -102,8 +109,7 @@ def gate(options, runner, half):
     rows = runner.table(cases, laws(options), seeds(options, half))
     if options.csv:
         write(options.csv, rows)
-    for law in [options.law] if options.brief else dict.fromkeys((aims.REFERENCE, options.law)):
-        summary(rows, law)
+    summary(rows, [options.law] if options.brief else list(dict.fromkeys((aims.REFERENCE, options.law))))
     by_level(rows, options.law)
     worst(rows, options.law, options.worst)
 

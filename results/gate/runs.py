@@ -21,6 +21,8 @@ TIMEOUT_S = 900
 """Longest run. The widest cell takes a tenth of it on one processor."""
 SLOT_MS = 0.5
 """Slot of a cell at 30 kHz."""
+GROUPS = {20: 13, 40: 14, 100: 18}
+"""Resource block groups by bandwidth in MHz: no more UEs share a slot (TS 38.214 table 5.1.2.2.1-1)."""
 DOWNLINK_SHARE = (7 + 6 / 14) / 10
 """Part of the default pattern that is downlink: seven slots and six symbols of ten slots."""
 
@@ -86,9 +88,10 @@ class Runner:
         lines = [line.partition("=") for line in resolved.splitlines()]
         self.shares[law.program] = next((int(value) for key, _, value in lines if key.strip() == "ues_per_slot"), 1)
 
-    def round_ms(self, law, ues):
+    def round_ms(self, law, case):
         """Round of the scheduler: the time after which every UE has had a turn."""
-        return -(-ues // self.shares[law.program]) * SLOT_MS / DOWNLINK_SHARE
+        together = min(self.shares[law.program], GROUPS[case.bandwidth_mhz])
+        return -(-case.ues // together) * SLOT_MS / DOWNLINK_SHARE
 
     def run(self, case, law, seed):
         """Row of one run, which is kept."""
@@ -107,7 +110,7 @@ class Runner:
             partial = kept.with_suffix(f".{os.getpid()}-{seed}-{id(row)}")
             partial.write_text(json.dumps(row))
             partial.replace(kept)
-        return {"point": case, "law": law.name, "seed": seed, "round_ms": self.round_ms(law, case.ues), **row}
+        return {"point": case, "law": law.name, "seed": seed, "round_ms": self.round_ms(law, case), **row}
 
 
 def call(command):
