@@ -55,8 +55,8 @@ class Runner:
             self.prepare(law)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             rows = []
-            # A point whose runs are many flows is begun first: no processor waits for the last one alone.
-            order = sorted(range(len(wanted)), key=lambda index: -cost(wanted[index][0]))
+            # Seed by seed, so that one that was stopped has whole ones; the longest first, so that no processor waits for the last.
+            order = sorted(range(len(wanted)), key=lambda index: (wanted[index][2], -cost(wanted[index][0])))
             futures = {index: pool.submit(self.run, *wanted[index]) for index in order}
             try:
                 for index in range(len(wanted)):
