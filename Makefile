@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-page bench clean
+.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages sdn-packages fmt-check lint unit instructions docs same-bytes reproduction web-test wire-test c-test python-test sdn-test packaging-test live-brief
+test: packages sdn-packages fmt-check lint unit built-links instructions docs same-bytes reproduction web-test wire-test c-test python-test sdn-test packaging-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -42,8 +42,8 @@ imports:
 
 # Links, anchors, paths, commands and budgets of the pages, and paths below docs/ in every file.
 links:
-	python3 -B tests/docs/check.py
 	python3 -B tests/docs/c_interface.py
+	python3 -B tests/docs/check.py
 	python3 -B -m unittest discover --quiet -s tests/docs
 
 unit: web
@@ -65,7 +65,7 @@ same-bytes: build unit
 # Some targets of the papers beside the results in docs: a row that agrees there and does not any more fails.
 reproduction: build
 	mkdir -p $(OUT)
-	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check docs/reproduction/results.json > $(OUT)/reproduction.txt
+	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
 
 web-test: build
 	cd web && npm test && npm run test:browser
@@ -123,28 +123,30 @@ schema: build
 	$(TIDEMARK) schema > docs/reference/scenario.schema.json
 	$(TIDEMARK) schema study > docs/reference/study.schema.json
 
-# Pages of the reference that are written from what they describe; tests compare them.
+# Files that are written from what is declared, and compared by tests: schemas, types of the report page, classes of Python.
+# Beside them the pages of the reference, in target/book/reference.
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
-	python3 -B tests/docs/c_interface.py --write
+	$(CARGO) test --locked --package tidemark-senders --test declared
+	python3 -B tests/docs/c_interface.py
 
-# Every target of the papers: the file of results, and the pages that are written from it.
+# Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
+built-links: unit
+	python3 -B tests/docs/check.py --built
+
+# Every target of the papers: the file of results, its rows as a table, and the counts on the papers' pages.
+PAPERS = results/papers
 papers: build
-	$(TIDEMARK) reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md
-	python3 -B docs/reproduction/tables.py
+	$(TIDEMARK) reproduce --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
+	python3 -B $(PAPERS)/tables.py
 
 # Rows that change with what the papers leave open, over two seeds.
 papers-sensitivity: build
-	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --markdown docs/reproduction/sensitivity.md
+	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --csv $(PAPERS)/sensitivity.csv
 
 # Verdicts over other seeds than those of the results.
 papers-seeds: build
-	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md
-
-# The papers' figures with all pictures as one file; needs Python's package `markdown`.
-papers-page:
-	mkdir -p out
-	python3 -B docs/reproduction/one_file.py out/papers.html
+	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -3,17 +3,22 @@
 
 1. Every relative link in a Markdown file leads to a file or folder, and its anchor to a heading of that file.
 2. Every page below docs/ is reached by links from docs/README.md.
-3. Every path below docs/ that code, a script, a scenario or a page names exists, and every file of the repository that a
+3. Every path below docs/ and results/ that code, a script, a scenario or a page names exists, and every file of the repository that a
    page names. The changelog tells of its own time, and pages on how to add something name files that are to be written.
 4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
 5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
    names one.
 6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
+7. The pages below docs/ have no more words than `MAX_WORDS`. Pages of `HELD` have short lines and short cells; those of `FINDINGS`
+   are short besides, and their title is a question.
 
-Prints one line a fault, as `file:line: fault`, and fails if there is any.
+Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
+
+Prints the words of docs/ and one line a fault, as `file:line: fault`, and fails if there is any.
 """
 
 import argparse
+import os
 import pathlib
 import posixpath
 import re
@@ -35,12 +40,34 @@ HISTORY = frozenset({"CHANGELOG.md"})
 TO_BE_WRITTEN = "docs/guide/adding-a-"
 """Beginning of the pages that name files which their reader writes."""
 
+BUILT = tuple(f"docs/reference/{name}.md" for name in ("scenario", "study", "command", "results", "controllers", "c-interface"))
+"""Pages that are built from declarations, below book/ of Cargo's target folder, and are not in git."""
+
+MAX_WORDS = 108_000
+"""Words of all pages below docs/. It falls with them, to 60,000."""
+
+FINDINGS = tuple(f"docs/measured/{name}.md" for name in (
+    "choosing", "controllers", "estimate", "interop", "link", "live", "mutants", "overload", "performance", "rfc8867", "sdn"))
+"""Pages that answer one question each."""
+
+HELD = (*FINDINGS, "docs/errata.md", *(f"docs/reproduction/{name}.md" for name in ("README", "al4s", "anbr", "brunello", "l4span", "sdn")))
+"""Pages whose lines and cells are short."""
+
+MAX_LINE, MAX_CELL = 120, 60
+"""Characters of a line, and of a cell as it is shown."""
+
+MAX_SENTENCE = 30
+"""Words of a sentence that is longer than nine in ten of its page."""
+
+MAX_LINES, MAX_ROWS = 90, 12
+"""Lines of a finding, and rows of each of its tables."""
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
-# A path below docs/ with a file's ending, in any text.
-PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
+# A path below docs/ or results/ with a file's ending, in any text.
+PATH = re.compile(r"(?<![\w./-])(?:docs|results)/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
 # Any file of the repository, in a page.
-FILE = re.compile(r"(?<![\w./-])(?:docs|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
+FILE = re.compile(r"(?<![\w./-])(?:docs|results|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
 
 # What a page gives to Cargo and to make, in code.
 CODE = re.compile(r"^    .*|`[^`\n]+`", re.M)
@@ -164,20 +191,60 @@ def tests(file: str, page: str, root: pathlib.Path, known: set[str]):
             yield f"{file}:{number}: the row names no test, as `name` in [file](path)"
 
 
-def check(root: pathlib.Path, files: list[str]) -> list[str]:
-    """Checks the repository at `root`, whose files are `files`: its faults."""
+def shown(line: str) -> str:
+    """Gives a line as a reader sees it: a link is its text."""
+    return re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", line).replace("**", "").replace("`", "")
+
+
+def form(file: str, page: str):
+    """Gives the faults of the form of a held page: long lines and cells, and what makes a finding long."""
+    lines = page.rstrip("\n").split("\n")
+    rows = 0
+    for number, line in enumerate(lines, 1):
+        is_row = line.startswith("|")
+        if len(shown(line) if is_row or line.startswith("![") else line) > MAX_LINE:
+            yield f"{file}:{number}: a line of more than {MAX_LINE} characters"
+        if is_row and (long := [cell for cell in shown(line).strip("|").split("|") if len(cell.strip()) > MAX_CELL]):
+            yield f"{file}:{number}: a cell of more than {MAX_CELL} characters: {long[0].strip()}"
+        rows = rows + 1 if is_row else 0
+        if file in FINDINGS and rows == MAX_ROWS + 3:
+            yield f"{file}:{number}: a table of more than {MAX_ROWS} rows: the rest is data"
+    if (count := long_sentences(page)) > MAX_SENTENCE:
+        yield f"{file}:1: a tenth of the sentences has {count} words or more, where {MAX_SENTENCE} are the bound"
+    if file in FINDINGS and len(lines) > MAX_LINES:
+        yield f"{file}:{len(lines)}: a finding of more than {MAX_LINES} lines"
+    if file in FINDINGS and not re.match(r"# .*\?$", lines[0]):
+        yield f"{file}:1: the title of a finding is a question"
+
+
+def long_sentences(page: str) -> int:
+    """Gives the words of the sentence that is longer than nine in ten of a page's; items of lists end as sentences do."""
+    text = re.sub(r"(?:^(?:\||#|    |<!--|!\[).*$)|(?:^\s*(?:[-*]|\d+\.) )", ". ", page, flags=re.M)
+    counts = sorted(len(one.split()) for one in re.split(r"(?<=[.?!:;])\s+", shown(text.replace("\n", " "))) if len(one) > 1)
+    return counts[len(counts) * 9 // 10] if counts else 0
+
+
+def words(pages: dict[str, str]) -> int:
+    """Gives the words of the pages below docs/."""
+    return sum(len(page.split()) for file, page in pages.items() if file.startswith("docs/"))
+
+
+def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = None) -> list[str]:
+    """Checks the repository at `root`, whose files are `files`: its faults. `built` has the built pages that there are."""
     folders = {str(folder) for file in files for folder in pathlib.PurePosixPath(file).parents} | {"."}
-    known = set(files) | folders
+    known = set(files) | folders | set(BUILT)
     pages = {file: (root / file).read_text() for file in files if file.endswith(".md") and (root / file).is_file()}
-    headings = {file: anchors(page) for file, page in pages.items()}
+    made = {file: built / pathlib.PurePosixPath(file).relative_to("docs") for file in BUILT} if built else {}
+    linked = pages | {file: path.read_text() for file, path in made.items() if path.is_file()}
+    headings = {file: anchors(page) for file, page in linked.items()}
     faults, leads = [], {}
-    for file, page in pages.items():
+    for file, page in linked.items():
         for line, link in links(page):
             path, _, anchor = link.partition("#")
             target = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
             if target not in known:
                 faults.append(f"{file}:{line}: the link {link} leads nowhere: no file {target}")
-            elif anchor and anchor not in headings.get(target, ()):
+            elif anchor and target not in set(BUILT) - set(headings) and anchor not in headings.get(target, ()):
                 faults.append(f"{file}:{line}: the link {link} leads to no heading of {target}")
             leads.setdefault(file, set()).add(target)
     reached, open_ends = {MAP}, [MAP]
@@ -190,6 +257,9 @@ def check(root: pathlib.Path, files: list[str]) -> list[str]:
     faults += [f"{page}:1: no link leads here from {MAP}: name it there, or on a page that is named there"
                for page in pages if page.startswith("docs/") and page not in reached]
     faults += budgets(pages)
+    if (count := words(pages)) > MAX_WORDS:
+        faults.append(f"docs/:1: {count} words where {MAX_WORDS} are the bound: what is added throws something out")
+    faults += [fault for file in HELD if file in pages for fault in form(file, pages[file])]
     for file, page in pages.items():
         faults += tests(file, page, root, set(files))
 
@@ -215,14 +285,25 @@ def check(root: pathlib.Path, files: list[str]) -> list[str]:
 
 def main() -> int:
     """Checks the repository that this file is part of."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--built", action="store_true", help="fail where a built page is not found")
+    options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         print("SKIPPED: no Git repository, whose list of files the check reads", file=sys.stderr)
         return 0
     command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     files = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
-    faults = check(root, sorted(file for file in files if file and (root / file).exists()))
+    files = sorted(file for file in files if file and (root / file).exists())
+    built = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", root / "target"), "book")
+    faults = check(root, files, built)
+    absent = [file for file in BUILT if not (built / pathlib.PurePosixPath(file).relative_to("docs")).is_file()]
+    if options.built:
+        faults += [f"{file}:1: not built: run `make reference`" for file in absent]
+    elif absent:
+        print(f"not built, so that their anchors are not checked: {', '.join(absent)} (`make reference`)", file=sys.stderr)
+    count = words({file: (root / file).read_text() for file in files if file.endswith(".md")})
+    print(f"docs/: {count} words of at most {MAX_WORDS}")
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

@@ -3,6 +3,7 @@
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import check
 
@@ -56,6 +57,63 @@ class Links(unittest.TestCase):
 
     def test_a_test_may_be_a_folder(self):
         self.assertEqual(faults(docs__README_md="`cargo test --test a`", crates__x__tests__a__main_rs=""), [])
+
+
+class Built(unittest.TestCase):
+    MAP = "[a](reference/scenario.md#cell)"
+
+    def faults(self, page: str | None) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "docs").mkdir()
+            (root / "docs/README.md").write_text(self.MAP)
+            if page is not None:
+                (root / "book/reference").mkdir(parents=True)
+                (root / "book/reference/scenario.md").write_text(page)
+            return check.check(root, ["docs/README.md"], root / "book")
+
+    def test_a_link_to_a_page_that_is_not_built_yet_is_right(self):
+        self.assertEqual(self.faults(None), [])
+
+    def test_an_anchor_of_a_built_page_is_checked(self):
+        self.assertEqual(self.faults("# Fields\n\n## Cell\n"), [])
+        self.assertIn("leads to no heading of docs/reference/scenario.md", self.faults("# Fields\n")[0])
+
+    def test_a_link_of_a_built_page_is_checked_from_its_place_in_the_book(self):
+        self.assertEqual(self.faults("## Cell\n[map](../README.md)"), [])
+        self.assertIn("no file docs/reference/README.md", self.faults("## Cell\n[map](README.md)")[0])
+
+
+class Form(unittest.TestCase):
+    def faults(self, page: str) -> list[str]:
+        with unittest.mock.patch.object(check, "FINDINGS", ("a.md",)):
+            return [fault.partition(": ")[2] for fault in check.form("a.md", page)]
+
+    def test_a_short_page_that_answers_a_question_is_right(self):
+        self.assertEqual(self.faults("# Is it?\n\nIt is.\n" + "| a |\n" * 14), [])
+
+    def test_long_lines_cells_tables_and_pages_are_faults(self):
+        self.assertEqual(self.faults("# Is it?\n" + "x" * 121), ["a line of more than 120 characters"])
+        self.assertEqual(self.faults("# Is it?\n| " + "x" * 61 + " | y |"), ["a cell of more than 60 characters: " + "x" * 61])
+        self.assertEqual(self.faults("# Is it?\n" + "| a |\n" * 16), ["a table of more than 12 rows: the rest is data"])
+        self.assertEqual(self.faults("# Is it?\n" + "\n" * 89 + "a"), ["a finding of more than 90 lines"])
+        self.assertEqual(self.faults("# It is"), ["the title of a finding is a question"])
+
+    def test_nine_in_ten_sentences_are_short(self):
+        short, long = "It is so.\n", "It is\n" + "very\n" * 40 + "so.\n"
+        self.assertEqual(self.faults("# Is it?\n\n" + short * 19 + long), [])
+        self.assertIn("a tenth of the sentences", self.faults("# Is it?\n\n" + short * 5 + long)[0])
+
+    def test_items_of_a_list_are_sentences(self):
+        self.assertLess(check.long_sentences("- one two three\n- four five six\n" * 20), 5)
+
+    def test_a_link_in_a_cell_counts_as_its_text(self):
+        self.assertEqual(self.faults("# Is it?\n| [a](" + "x" * 200 + ") |"), [])
+
+    def test_more_words_than_the_bound_are_a_fault(self):
+        with unittest.mock.patch.object(check, "MAX_WORDS", 3):
+            self.assertEqual(faults(docs__README_md="a b c", a_md="d e"), [])
+            self.assertEqual(len(faults(docs__README_md="a b c d")), 1)
 
 
 class Tests(unittest.TestCase):

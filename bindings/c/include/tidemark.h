@@ -135,7 +135,7 @@
 /**
  * Most notices that there are at a time.
  */
-#define TIDEMARK_MAX_NOTICES 17
+#define TIDEMARK_MAX_NOTICES 19
 
 /**
  * Outcome of a call. Every status but OK left things as they were.
@@ -413,6 +413,15 @@ typedef struct tidemark_drb_counters {
    * Packets of `drops` that overload protection dropped: of flows that went on through marks.
    */
   uint64_t overload_drops;
+  /**
+   * Reports of an SN that a report before them had passed: they came out of order, or twice.
+   */
+  uint64_t stale_reports;
+  /**
+   * Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
+   * SNs match.
+   */
+  uint64_t mismatched_reports;
 } tidemark_drb_counters;
 
 /**
@@ -782,6 +791,14 @@ typedef struct tidemark_totals {
    * Sum of `overload_drops`.
    */
   uint64_t overload_drops;
+  /**
+   * Sum of `stale_reports`.
+   */
+  uint64_t stale_reports;
+  /**
+   * Sum of `mismatched_reports`.
+   */
+  uint64_t mismatched_reports;
 } tidemark_totals;
 
 /**

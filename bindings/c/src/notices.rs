@@ -40,7 +40,7 @@ pub struct Notice {
 }
 
 /// Most notices that there are at a time.
-pub const TIDEMARK_MAX_NOTICES: usize = 17;
+pub const TIDEMARK_MAX_NOTICES: usize = 19;
 
 struct Rule {
     name: &'static CStr,
@@ -79,6 +79,11 @@ static RULES: [Rule; TIDEMARK_MAX_NOTICES] = [
         c"DUs report what they received and not what they transmitted: their DRBs' queues are not seen"
     ),
     rule!(
+        mismatched_reports,
+        Warning,
+        c"DUs name SNs that are not those of the DRB: its SNs have another length there, and nothing is marked"
+    ),
+    rule!(
         reports_missing,
         Warning,
         c"packets were not marked, since their DU had not reported on its queue for too long"
@@ -97,6 +102,7 @@ static RULES: [Rule; TIDEMARK_MAX_NOTICES] = [
         c"flows found no room in a DRB's table: flow_capacity is too small, or someone floods it"
     ),
     rule!(sn_restarts, Info, c"SNs began anew without a handover"),
+    rule!(stale_reports, Info, c"reports came after newer ones, and were ignored"),
     rule!(empty_reports, Info, c"reports had no highest transmitted SN, as before a DU's first transmission"),
     rule!(beyond_table, Info, c"PDUs were queued beyond profile_capacity, and counted in sum"),
     rule!(untimed_deliveries, Info, c"deliveries came too late for their transmission times to be known"),

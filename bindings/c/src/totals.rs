@@ -86,6 +86,10 @@ pub struct Totals {
     pub marks_let_go: u64,
     /// Sum of `overload_drops`.
     pub overload_drops: u64,
+    /// Sum of `stale_reports`.
+    pub stale_reports: u64,
+    /// Sum of `mismatched_reports`.
+    pub mismatched_reports: u64,
 }
 
 /// Number of values in [`Totals`].

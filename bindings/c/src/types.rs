@@ -218,6 +218,11 @@ pub struct DrbCounters {
     pub marks_let_go: u64,
     /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
     pub overload_drops: u64,
+    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
+    pub stale_reports: u64,
+    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
+    /// SNs match.
+    pub mismatched_reports: u64,
 }
 
 /// Hands the names of a DRB's counters to a macro: of all but the flag. Each is in [`Counters`], in [`DrbCounters`] and, as a sum, in
@@ -228,6 +233,7 @@ macro_rules! with_drb_counters {
             packets pdus l4s_packets classic_packets ce_packets l4s_marks classic_marks short_circuited rewritten_acks
             drops discards reports empty_reports unknown_sns repeated_sns skipped_sns sn_restarts beyond_table
             untimed_deliveries flows_evicted flows_refused reports_missing marks_let_go overload_drops
+            stale_reports mismatched_reports
         }
     };
 }
@@ -347,6 +353,6 @@ const _: () = {
     assert!(size_of::<crate::status::Status>() == 4);
     assert!(size_of::<Report>() == 32 && offset_of!(Report, highest_delivered_retransmitted_sn) == 28);
     assert!(size_of::<UeCounters>() == 48 && offset_of!(UeCounters, unknown_drb) == 40);
-    assert!(size_of::<DrbCounters>() == 208 && offset_of!(DrbCounters, reports_are_blind) == 176);
+    assert!(size_of::<DrbCounters>() == 224 && offset_of!(DrbCounters, reports_are_blind) == 176);
     assert!(size_of::<DrbEstimate>() == 96 && offset_of!(DrbEstimate, probability) == 88);
 };

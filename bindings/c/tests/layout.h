@@ -28,21 +28,23 @@ LAYOUT(offsetof(tidemark_report, highest_delivered_retransmitted_sn) == 28);
 LAYOUT(sizeof(tidemark_ue_counters) == 48);
 LAYOUT(offsetof(tidemark_ue_counters, unknown_drb) == 40);
 
-LAYOUT(sizeof(tidemark_drb_counters) == 208);
+LAYOUT(sizeof(tidemark_drb_counters) == 224);
 LAYOUT(offsetof(tidemark_drb_counters, l4s_marks) == 48);
 LAYOUT(offsetof(tidemark_drb_counters, reports) == 96);
 LAYOUT(offsetof(tidemark_drb_counters, reports_are_blind) == 176);
 LAYOUT(offsetof(tidemark_drb_counters, reports_missing) == 184);
 LAYOUT(offsetof(tidemark_drb_counters, marks_let_go) == 192);
 LAYOUT(offsetof(tidemark_drb_counters, overload_drops) == 200);
+LAYOUT(offsetof(tidemark_drb_counters, mismatched_reports) == 216);
 
 LAYOUT(sizeof(tidemark_drb_estimate) == 96);
 LAYOUT(offsetof(tidemark_drb_estimate, backlog) == 16);
 LAYOUT(offsetof(tidemark_drb_estimate, sojourn_ns) == 48);
 LAYOUT(offsetof(tidemark_drb_estimate, report_age_ns) == 80);
-LAYOUT(sizeof(tidemark_totals) == 272);
+LAYOUT(sizeof(tidemark_totals) == 288);
 LAYOUT(offsetof(tidemark_totals, packets) == 80);
 LAYOUT(offsetof(tidemark_totals, overload_drops) == 264);
+LAYOUT(offsetof(tidemark_totals, mismatched_reports) == 280);
 LAYOUT(sizeof(tidemark_severity) == 4);
 LAYOUT(sizeof(tidemark_notice) == 40);
 LAYOUT(offsetof(tidemark_notice, severity) == 32);

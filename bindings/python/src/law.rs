@@ -146,7 +146,6 @@ impl tidemark_marker::Law for PythonLaw {
         signals_to: "whom its code marks",
         decides: Decides::OnArrival,
         looks_at_head: true,
-        reads_starvation: false,
         marks_reported: true,
         marks: true,
     };

@@ -7,8 +7,9 @@ use tidemark_radio::slots::{Slot, SlotPattern};
 
 use crate::du::harq::{Block, Feedback};
 use crate::index::{DrbIndex, UeDrbs};
+use crate::multiplexing::Content;
 use crate::output::UeId;
-use crate::rlc::{Segment, Status};
+use crate::rlc::Status;
 use crate::ue_stack::block::UplinkBlock;
 
 /// Blocks, acknowledgements and reports under way on the air of a cell. Each kind takes a constant time, so that each is a queue.
@@ -16,8 +17,8 @@ use crate::ue_stack::block::UplinkBlock;
 pub(crate) struct Air {
     /// Downlink blocks of slots that were decided on and have not begun, by slot.
     planned: VecDeque<(Slot, Block)>,
-    /// Segments of downlink blocks that the UE will have decoded, by bearer.
-    decoded: VecDeque<(Instant, DrbIndex, Vec<Segment>)>,
+    /// Content of downlink blocks that a UE will have decoded.
+    decoded: VecDeque<(Instant, UeId, Content)>,
     /// HARQ acknowledgements of downlink blocks.
     feedback: VecDeque<Feedback>,
     /// Uplink blocks that the gNB will have decoded, or not.
@@ -32,9 +33,9 @@ impl Air {
         self.planned.push_back((slot, block));
     }
 
-    /// Sends the segments of a downlink block to a bearer's receiver, which has decoded them at `at`.
-    pub(crate) fn send_segments(&mut self, at: Instant, drb: DrbIndex, segments: Vec<Segment>) {
-        self.decoded.push_back((at, drb, segments));
+    /// Sends the content of a downlink block to a UE, which has decoded it at `at`.
+    pub(crate) fn send_content(&mut self, at: Instant, ue: UeId, content: Content) {
+        self.decoded.push_back((at, ue, content));
     }
 
     /// Sends a HARQ acknowledgement.
@@ -57,9 +58,9 @@ impl Air {
         pop_if(&mut self.planned, |(slot, _)| pattern.start(*slot) <= now)
     }
 
-    /// Next segments that a UE has decoded, with their bearer.
-    pub(crate) fn poll_decoded(&mut self, now: Instant) -> Option<(DrbIndex, Vec<Segment>)> {
-        pop_if(&mut self.decoded, |(at, ..)| *at <= now).map(|(_, drb, segments)| (drb, segments))
+    /// Next content that a UE has decoded.
+    pub(crate) fn poll_decoded(&mut self, now: Instant) -> Option<Content> {
+        pop_if(&mut self.decoded, |(at, ..)| *at <= now).map(|(.., content)| content)
     }
 
     /// Next HARQ acknowledgement that has come.
@@ -92,7 +93,7 @@ impl Air {
     /// Drops everything of a UE and of its bearers, which leave the cell.
     pub(crate) fn forget(&mut self, ue: UeId, drbs: UeDrbs) {
         self.planned.retain(|(_, block)| block.ue != ue);
-        self.decoded.retain(|(_, drb, _)| !drbs.contains(*drb));
+        self.decoded.retain(|(_, other, _)| *other != ue);
         self.feedback.retain(|feedback| feedback.ue != ue);
         self.uplink.retain(|(.., block)| block.ue != ue);
         self.statuses.retain(|(_, drb, _)| !drbs.contains(*drb));

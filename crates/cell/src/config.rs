@@ -64,8 +64,15 @@ pub struct CellConfig {
     /// Slots that the gNB needs from an acknowledgement to the retransmission. It is never fewer than 1 + `scheduling_lead`: the slot is
     /// planned when the acknowledgement has been received. Default 4.
     pub harq_processing: u64,
-    /// Scheduler of the downlink, whose order the uplink's grants follow where they can. Default `round-robin`.
+    /// Scheduler of the downlink, whose order the uplink's grants follow where they can. Default `proportional-fair`.
     pub scheduler: SchedulerConfig,
+    /// Resource blocks of a group, which the scheduler gives to one UE before it ranks them anew. Default: 2, 4, 8 or 16 by the width of the
+    /// carrier (TS 38.214 table 5.1.2.2.1-1, configuration 1). With as many as the carrier has, the first has all that it needs before
+    /// the next.
+    pub rbg_size: Option<u32>,
+    /// Limit of the blocks in a downlink slot, retransmissions included: PDCCH has no more room. Default 16, that of srsRAN and OCUDU
+    /// (`MAX_UE_PDUS_PER_SLOT`).
+    pub ues_per_slot: u32,
     /// The interface between CU and DU.
     pub f1u: F1uConfig,
     /// Requests, reports and grants of the uplink.
@@ -129,6 +136,8 @@ impl Default for CellConfig {
             harq_k1: 4,
             harq_processing: 4,
             scheduler: SchedulerConfig::default(),
+            rbg_size: None,
+            ues_per_slot: 16,
             f1u: F1uConfig::default(),
             uplink: UplinkConfig::default(),
             handover: HandoverExecution::default(),
@@ -151,6 +160,8 @@ bounds! { CellConfig {
     scheduling_lead: Range::at_most(30u64).unit("slots"),
     harq_k1: Range::between(1u64, 64).unit("slots"),
     harq_processing: Range::at_most(64u64).unit("slots"),
+    rbg_size: Range::between(1u32, 275).unit("resource blocks"),
+    ues_per_slot: Range::between(1u32, 275),
     ..bandwidth_mhz, duplex, tdd, mcs_table, scheduler, f1u, uplink, handover
 } }
 
@@ -203,6 +214,16 @@ impl CellConfig {
         self.bandwidth_mhz.and_then(|mhz| resource_blocks(self.numerology, mhz)).unwrap_or(self.prbs)
     }
 
+    /// Resource blocks of a group, as configured or by the width of the carrier (TS 38.214 table 5.1.2.2.1-1, configuration 1).
+    pub(crate) fn resource_block_group(&self) -> u32 {
+        self.rbg_size.unwrap_or(match self.resource_blocks() {
+            ..=36 => 2,
+            ..=72 => 4,
+            ..=144 => 8,
+            _ => 16,
+        })
+    }
+
     /// PDSCH of the cell.
     pub(crate) fn pdsch(&self) -> SharedChannel {
         SharedChannel {
@@ -218,6 +239,11 @@ impl CellConfig {
     /// PUSCH of the cell: as many symbols carry PUCCH and sounding as carry PDCCH in a downlink slot; DMRS and overhead are the downlink's.
     pub(crate) fn pusch(&self) -> SharedChannel {
         SharedChannel { layers: self.uplink.layers, mcs_table: self.uplink.mcs_table, ..self.pdsch() }
+    }
+
+    /// Longest time that a packet which finds no queue waits for a downlink slot; `None` where `tdd` is no pattern.
+    pub fn longest_downlink_wait(&self) -> Option<Duration> {
+        Some(self.pattern()?.longest_wait())
     }
 
     pub(crate) fn pattern(&self) -> Option<SlotPattern> {

@@ -34,6 +34,7 @@ mod event;
 mod f1u;
 mod handover;
 mod index;
+mod multiplexing;
 pub mod network;
 mod output;
 mod qos;

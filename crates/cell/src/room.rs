@@ -6,7 +6,7 @@ use crate::config::{CellConfig, Duplex};
 use tidemark_radio::slots::{SYMBOLS_PER_SLOT, may_be_period};
 
 /// Bytes of the smallest transport block that carries anything: headers of RLC and MAC, and a few bytes of an SDU.
-const MIN_BLOCK: u32 = 16;
+pub(crate) const MIN_BLOCK: u32 = 16;
 /// Bytes of a buffer status report of all eight logical channel groups with its subheader (TS 38.321 6.1.3.1).
 const LONGEST_BSR: u32 = 11;
 

@@ -109,7 +109,7 @@ fn is_of(kind: &str, cell: &str) -> bool {
 
 #[test]
 fn every_column_has_one_type_and_values_and_is_described() {
-    let page = fs::read_to_string(root().join("docs/reference/results.md")).unwrap();
+    let page = tidemark_record::fields::reference();
     let folders = [EVERYTHING, NETWORK].map(run);
     let (_, described) = csv(&folders[0], "columns.csv");
     let mut files: Vec<_> = described.iter().map(|row| &row[0]).collect();
@@ -120,7 +120,7 @@ fn every_column_has_one_type_and_values_and_is_described() {
         let tables = folders.each_ref().map(|folder| csv(folder, file));
         let rows = table(&page, file);
         let of_page: Vec<_> = rows.iter().flat_map(|row| names(row[0])).collect();
-        assert_eq!(of_page, tables[0].0, "{file}: docs/reference/results.md beside what was written");
+        assert_eq!(of_page, tables[0].0, "{file}: the page of results beside what was written");
         assert_eq!(columns.iter().map(|row| &row[1]).collect::<Vec<_>>(), of_page, "{file}: columns.csv");
         for (index, column) in columns.iter().enumerate() {
             let cells = tables.iter().flat_map(|(_, rows)| rows).map(|row| &row[index]).filter(|cell| !cell.is_empty());
@@ -191,7 +191,9 @@ fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn every_script_says_what_it_is_for() {
     let mut found = Vec::new();
-    ["docs", "tests", "crates/cell/tests"].iter().for_each(|folder| scripts(&root().join(folder), &mut found));
+    ["docs", "results", "tests", "crates/cell/tests"]
+        .iter()
+        .for_each(|folder| scripts(&root().join(folder), &mut found));
     assert!(found.len() > 10, "{found:?}");
     for script in found {
         let Ok(output) = Command::new("python3").arg(&script).arg("--help").output() else {

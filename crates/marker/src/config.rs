@@ -84,6 +84,11 @@ impl MarkerConfig {
         Self { law: self.law.for_five_qi(five_qi), ..self.clone() }
     }
 
+    /// Time that the egress rate is measured over, by the field or by a law that has it as printed.
+    pub(crate) fn measured_time(&self) -> EgressTime {
+        if self.law.is_as_printed() { EgressTime::All } else { self.egress_time }
+    }
+
     /// Delay that overload protection weighs by; `None` without protection.
     pub(crate) fn overload_limit(&self) -> Option<Duration> {
         self.overload_protection.then_some(self.overload_delay)

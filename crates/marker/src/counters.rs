@@ -42,6 +42,11 @@ pub struct Counters {
     pub beyond_table: u64,
     /// Transmission times that were let go before the delivery came.
     pub untimed_deliveries: u64,
+    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
+    pub stale_reports: u64,
+    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
+    /// SNs match.
+    pub mismatched_reports: u64,
     /// Flows that gave way to others in the flow table.
     pub flows_evicted: u64,
     /// Flows that found no slot in the flow table.

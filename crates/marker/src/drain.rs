@@ -8,7 +8,7 @@
 //! other UEs take their turns, or because uplink PDUs bring reports along, a longer gap moves more bytes if the queue drains all the while, and no more
 //! if each report is one transport block.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::Instant;
 
 /// Variance of the relative gap that equal gaps have: 0.5 ms of jitter at either end of 5 ms.
 const JITTER: f32 = 0.02;
@@ -16,9 +16,6 @@ const JITTER: f32 = 0.02;
 const MAX_RATIO: f32 = 1.5;
 /// No slot is shorter: 62.5 us, of 240 kHz (TS 38.211 4.3.2).
 const MIN_GAP: u64 = 62_500;
-/// Time without service beyond which it is an outage: longer than the gaps of a TDD pattern, than those of reports every 10 ms, and
-/// than the turns of others, which go to them for tens of milliseconds where a UE fades.
-pub(crate) const OUTAGE: Duration = Duration::from_millis(50);
 /// Weight of the newest gap in the averages.
 const NEWEST: f32 = 1.0 / 32.0;
 
@@ -42,33 +39,17 @@ impl Drain {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
     }
 
-    /// A queue begins to stand.
-    #[inline]
-    pub(crate) fn begin(&mut self, now: Instant) {
-        self.last = now;
-    }
-
-    /// Time at which a part of the queue was transmitted last, or at which the queue began.
-    #[inline]
-    pub(crate) fn served(&self) -> Instant {
-        self.last
-    }
-
-    /// A report came, after which `bytes` more have left and SDUs stand or not. Time for which none had left of a queue that outlasts the
-    /// report; zero where there was none, or where what leaves at once is all of it.
-    pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) -> Duration {
+    /// A report came, after which `bytes` more have left and SDUs stand or not.
+    pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) {
         // One without bytes says what arrived, or nothing.
         if bytes == 0 {
-            return Duration::ZERO;
+            return;
         }
-        let mut unserved = Duration::ZERO;
         if self.stood && stands {
-            unserved = now.since(self.last);
             // Signed, which a processor converts at once.
-            self.learn(unserved.as_nanos().max(MIN_GAP) as i64 as f32, bytes as i64 as f32);
+            self.learn(now.since(self.last).as_nanos().max(MIN_GAP) as i64 as f32, bytes as i64 as f32);
         }
         (self.last, self.stood) = (now, stands);
-        unserved
     }
 
     /// True if bytes leave all the while: the slope of bytes over gaps is nearer to 1, a steady rate, than to 0, turns. Jitter counts
@@ -92,6 +73,7 @@ impl Drain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidemark_core::Duration;
 
     /// True if reports of (gap in ms, bytes), over and over under a standing queue, are those of a queue that drains.
     fn is_steady(reports: &[(f64, u64)]) -> bool {
@@ -132,35 +114,6 @@ mod tests {
             drain.report(now + Duration::from_millis(1), 0, true);
         }
         assert!(drain.is_steady());
-    }
-
-    #[test]
-    fn time_without_service_is_that_of_a_queue_that_stood() {
-        let mut drain = Drain::new();
-        let mut unserved =
-            |at, bytes, stands| drain.report(Instant::from_millis(at), bytes, stands).as_nanos() / 1_000_000;
-        assert_eq!(unserved(5, 3_000, true), 0);
-        assert_eq!(unserved(105, 0, true), 0);
-        assert_eq!(unserved(115, 3_000, true), 110);
-        // All of it leaves at once: next to nothing had come meanwhile.
-        assert_eq!(unserved(225, 3_000, false), 0);
-        // The queue ended: nobody waited.
-        assert_eq!(unserved(1_000, 3_000, true), 0);
-    }
-
-    #[test]
-    fn a_queue_is_served_by_reports_with_bytes_or_has_just_begun() {
-        let mut drain = Drain::new();
-        drain.begin(Instant::from_millis(40));
-        assert_eq!(drain.served(), Instant::from_millis(40));
-        for (at, bytes, served) in [(50, 3_000, 50), (60, 0, 50), (70, 3_000, 70)] {
-            drain.report(Instant::from_millis(at), bytes, true);
-            assert_eq!(drain.served(), Instant::from_millis(served));
-        }
-        // What comes after a second without a queue has not waited for it.
-        drain.report(Instant::from_millis(80), 3_000, false);
-        drain.begin(Instant::from_millis(1_080));
-        assert_eq!(drain.served(), Instant::from_millis(1_080));
     }
 
     #[test]

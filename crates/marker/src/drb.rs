@@ -2,11 +2,13 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
+use crate::clock::Clock;
 use crate::config::MarkerConfig;
 use crate::counters::{Counters, Tally};
 use crate::decision::{Decision, Draw, Outcome};
@@ -19,7 +21,6 @@ use crate::overload::{Overload, Stage};
 use crate::profile::ProfileTable;
 use crate::qos_flow::{Marking, QosFlow};
 use crate::report::{RlcQueue, SnLength};
-use crate::starvation::{CellLoad, Starvation};
 use crate::verdict::{Class, Verdict};
 
 mod decide;
@@ -53,7 +54,6 @@ pub struct DrbMarker {
     profile: ProfileTable,
     busy: BusyTime,
     drain: Drain,
-    last_sojourn: Option<Duration>,
     apart: Box<Apart>,
     /// In nanoseconds, up to 4.29 s.
     retransmission_ns: Option<u32>,
@@ -65,8 +65,6 @@ pub struct DrbMarker {
     /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
     blind: u8,
     short_circuit: bool,
-    /// True once the DRB has joined a cell.
-    in_cell: bool,
     /// Stage of `overload`, which is read beyond `Calm` alone.
     stage: Stage,
 }
@@ -74,7 +72,11 @@ pub struct DrbMarker {
 /// State that no packet reads as long as all is well.
 struct Apart {
     overload: Overload,
-    starvation: Starvation,
+    /// Read by reports.
+    clock: Clock,
+    last_sojourn: Option<Duration>,
+    stale_reports: u64,
+    mismatched_reports: u64,
 }
 
 impl DrbMarker {
@@ -89,20 +91,24 @@ impl DrbMarker {
             properties: config.law.properties(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
-            estimator: EgressEstimator::new(config.tau_c, config.egress_time),
-            backlog: Backlog::new(),
+            estimator: EgressEstimator::new(config.tau_c, config.measured_time()),
+            backlog: Backlog::new(config.law.is_as_printed()),
             poll_after_us: whole(config.poll_after, 1_000),
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
-            in_cell: false,
             stage: Stage::Calm,
-            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()), starvation: Starvation::new() }),
+            apart: Box::new(Apart {
+                overload: Overload::new(config.overload_limit()),
+                clock: Clock::new(),
+                last_sojourn: None,
+                stale_reports: 0,
+                mismatched_reports: 0,
+            }),
             last_l4s: None,
             last_classic: None,
             busy: BusyTime::begin(Instant::ZERO),
             drain: Drain::new(),
-            last_sojourn: None,
             retransmission_ns: None,
             probability: Probability::ZERO,
             blind: 0,
@@ -161,6 +167,9 @@ impl DrbMarker {
             }
             (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
         }
+        if let Some(rtt) = rtt {
+            self.backlog.average_round_trip(rtt, packet.size);
+        }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
         // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
@@ -196,7 +205,8 @@ impl DrbMarker {
             segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
             shared,
-            served: self.drain.served(),
+            least_backlog: self.backlog.least(now, backlog),
+            round_trip: self.backlog.round_trip(),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {
@@ -239,11 +249,8 @@ impl DrbMarker {
         self.tally.pdus += 1;
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
-            if self.counts_queues() {
-                self.begin_queue(now);
-            }
             self.busy = BusyTime::begin(now);
-            self.drain.begin(now);
+            self.apart.clock.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -262,23 +269,6 @@ impl DrbMarker {
         }
     }
 
-    /// The DRB is in this cell from now on. What its law takes from a queue that ran empty then depends on who else has one there.
-    pub fn join_cell(&mut self, cell: &CellLoad) {
-        // Nobody has counted the queue of a law that doesn't ask.
-        if !self.counts_queues() && self.profile.packets() > 0 {
-            self.apart.starvation.begin(Instant::ZERO);
-        }
-        self.apart.starvation.join(cell);
-        self.law.join(cell);
-        self.in_cell = true;
-    }
-
-    /// True where somebody asks whether the DRB has a queue: its law, or others of its cell.
-    #[inline]
-    fn counts_queues(&self) -> bool {
-        self.in_cell || self.properties.reads_starvation
-    }
-
     /// Length of the DRB's PDCP SNs.
     pub fn sn_length(&self) -> SnLength {
         self.profile.sn_length()
@@ -288,7 +278,6 @@ impl DrbMarker {
     pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;
         self.profile.discard(now, sn);
-        self.look_for_end(now);
     }
 
     /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
@@ -382,13 +371,13 @@ impl DrbMarker {
     /// the old radio is forgotten, flows and their counters are kept. SDUs that PDCP retransmits are announced once more.
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
-        self.apart.starvation.end(now);
         self.estimator.clear();
-        self.backlog = Backlog::new();
+        self.backlog = Backlog::new(self.backlog.is_as_printed());
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
-        (self.last_sojourn, self.retransmission_ns) = (None, None);
+        self.apart.clock = Clock::new();
+        (self.apart.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
         self.apart.overload.clear();
@@ -403,15 +392,15 @@ impl DrbMarker {
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
-        self.law.join(self.apart.starvation.cell());
         self.short_circuit = config.short_circuit;
+        self.backlog.reconfigure(config.law.is_as_printed());
         self.stage = Stage::Calm;
         self.apart.overload.reconfigure(config.overload_limit());
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
-        if (config.tau_c, config.egress_time) != (self.estimator.window(), self.estimator.time()) {
-            self.estimator = EgressEstimator::new(config.tau_c, config.egress_time);
+        if (config.tau_c, config.measured_time()) != (self.estimator.window(), self.estimator.time()) {
+            self.estimator = EgressEstimator::new(config.tau_c, config.measured_time());
         }
         if self.profile.sn_length() == sn_length {
             self.profile.resize(config.profile_capacity);
@@ -445,7 +434,8 @@ impl DrbMarker {
 
     /// Addresses of what a report reads and writes beyond this struct.
     pub(crate) fn report_addresses(&self) -> impl Iterator<Item = *const u8> {
-        self.profile.addresses().into_iter().chain(self.estimator.addresses())
+        let clock = from_ref(&self.apart.clock).cast();
+        self.profile.addresses().into_iter().chain(self.estimator.addresses()).chain([clock])
     }
 
     /// Reads ahead for an acknowledgement.
@@ -476,7 +466,7 @@ impl DrbMarker {
             packets: self.profile.packets(),
             egress,
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
-            last_sojourn: self.last_sojourn,
+            last_sojourn: self.apart.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
             retransmission: self.retransmission_ns.map(|nanos| Duration::from_nanos(nanos.into())),
             probability: self.probability,
@@ -507,6 +497,8 @@ impl DrbMarker {
             sn_restarts: anomalies.restarts,
             beyond_table: anomalies.beyond,
             untimed_deliveries: anomalies.untimed,
+            stale_reports: self.apart.stale_reports,
+            mismatched_reports: self.apart.mismatched_reports,
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
             reports_are_blind: self.blind >= BLIND_REPORTS,
@@ -523,6 +515,9 @@ impl DrbMarker {
         // Everything was reported as transmitted: silence is no sign of an outage then.
         if self.profile.packets() == 0 {
             return (0.0, current);
+        }
+        if self.profile.is_mismatched() {
+            return (0.0, None);
         }
         let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
         let level = self.backlog.level(now, standing, silence, current);
@@ -541,11 +536,11 @@ impl DrbMarker {
         (level, current.map(lowered))
     }
 
-    /// True while something is queued and the DU has not reported for too long to know how much.
+    /// True while something is queued and the DU has not reported for too long to know how much, or in SNs of its own.
     #[inline]
     fn lacks_reports(&self, now: Instant) -> bool {
-        self.profile.packets() > 0
-            && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
+        let is_silent = self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into());
+        self.profile.packets() > 0 && (is_silent || self.profile.is_mismatched())
     }
 
     /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last

@@ -24,6 +24,10 @@ mod restart;
 
 use self::restart::MAX_GAP;
 
+/// Reports in a row that name SNs which were not sent, or which left before the last, if CU and DU number SDUs differently.
+const MISMATCHED: u8 = 16;
+/// SDUs that no DU queues: twice the RLC limit that gNBs ship with.
+const MAX_QUEUED: u32 = 32_768;
 const INGRESS_STAMPS: usize = 1_024;
 const TRANSMIT_STAMPS: usize = 512;
 
@@ -69,6 +73,8 @@ pub(crate) struct ProfileTable {
     started: bool,
     /// The DU reports what it transmits: until it does, the age of what was sent to it says nothing of a queue.
     is_reported: bool,
+    /// Reports whose SNs did not match, in a row; beyond `MISMATCHED` as many have to match.
+    mismatched: u8,
     /// The SN unwrapped, as PDCP's COUNT, of the next SDU, of the oldest that is not yet
     /// transmitted, and of the oldest that is not yet delivered.
     next: u64,
@@ -111,6 +117,7 @@ impl ProfileTable {
             strays: 0,
             started: false,
             is_reported: false,
+            mismatched: 0,
             anomalies: Anomalies::default(),
         }
     }
@@ -243,6 +250,31 @@ impl ProfileTable {
         self.is_reported
     }
 
+    /// True for an SN that a report before had passed, not long ago.
+    pub(crate) fn is_stale(&self, sn: u32) -> bool {
+        let ahead = self.sn_length.distance(self.head as u32, sn);
+        self.started && (-MAX_GAP..-1).contains(&ahead) && !self.is_of_other_length(sn)
+    }
+
+    /// True while the DU's SNs are not those of the DRB.
+    #[inline]
+    pub(crate) fn is_mismatched(&self) -> bool {
+        self.mismatched >= MISMATCHED
+    }
+
+    /// A report is of an SN that is waited for. After one of a longer SN many have to be so, since some seem to match.
+    #[inline]
+    fn matches(&mut self) {
+        self.mismatched = if self.mismatched > MISMATCHED { self.mismatched - 1 } else { 0 };
+    }
+
+    /// True for an SN that no DU reports whose SNs are as long as these: one of more bits, or one of few where more is queued than a DU holds.
+    #[inline]
+    pub(crate) fn is_of_other_length(&self, sn: u32) -> bool {
+        let is_short = sn < SnLength::Bits12.modulus() && self.sn_length == SnLength::Bits18;
+        sn >= self.sn_length.modulus() || (is_short && self.packets > MAX_QUEUED)
+    }
+
     /// True for an SN that was transmitted and is not known to be delivered.
     pub(crate) fn awaits_delivery(&self, sn: u32) -> bool {
         let ahead = self.sn_length.distance(self.delivered as u32, sn);
@@ -253,13 +285,20 @@ impl ProfileTable {
     pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
-        if !self.started || ahead < 0 || last >= self.next {
+        if !self.started || ahead < 0 || last >= self.next || self.is_of_other_length(sn) {
             // A report without progress repeats the last transmitted SN; any other SN was never sent, or left long ago.
-            let is_last = self.started && ahead == -1;
-            self.anomalies.unknown += u64::from(!is_last);
-            return is_last.then_some(Progress::NONE);
+            let is_last = self.started && ahead == -1 && !self.is_of_other_length(sn);
+            if is_last {
+                self.matches();
+                return Some(Progress::NONE);
+            }
+            self.anomalies.unknown += u64::from(!self.is_stale(sn));
+            let is_longer = sn >= self.sn_length.modulus();
+            self.mismatched = if is_longer { u8::MAX } else { self.mismatched.saturating_add(1) };
+            return None;
         }
         self.is_reported = true;
+        self.matches();
         let (bytes, packets) = self.pass_to(last);
         let sojourn = self.ingress.opened(last, now);
         self.advance_oldest(now);

@@ -97,6 +97,23 @@ fn reports_are_missing_once_the_timeout_has_passed() {
 }
 
 #[test]
+fn as_printed_the_queue_is_what_no_report_has_covered_and_idle_time_counts() {
+    let law = LawConfig::L4span(L4SpanConfig { as_printed: true, ..L4SpanConfig::default() });
+    let mut printed =
+        marker(&MarkerConfig { report_timeout: Duration::from_millis(50), ..MarkerConfig::with_law(law) });
+    (0..10).for_each(|sn| printed.handle_pdcp_pdu(Instant::from_millis(0), sn, Bytes(1_245)));
+    printed.handle_report(Instant::from_millis(10), &transmitted(3));
+    // 4980 B in a window of 24.9 ms: 200 kB/s. 7470 B are left, 37.35 ms, and neither drain nor go with the report's age.
+    for now in [10, 15, 40, 200] {
+        let estimate = printed.estimate(Instant::from_millis(now));
+        let rate = estimate.egress.unwrap().rate.as_bytes_per_sec();
+        let sojourn = estimate.sojourn.unwrap().as_millis_f64();
+        assert_eq!((estimate.backlog, rate.round()), (Bytes(7_470), 200_000.0), "{now} ms");
+        assert!((sojourn - 37.35).abs() < 0.01, "{now} ms: {sojourn}");
+    }
+}
+
+#[test]
 fn what_was_measured_stays_under_another_law_and_goes_with_another_window() {
     let config = MarkerConfig::default();
     let mut du = Du::new(&config, SnLength::Bits18, Duration::from_millis(5));

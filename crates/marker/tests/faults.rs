@@ -17,6 +17,8 @@
 //! | reports of arrivals pass for reports of transmissions | `tests/estimate.rs` |
 //! | reports are due every 5 or 10 ms, many SNs at once | `tests/estimate.rs` |
 //! | reports that stop mark everything for good | `tests/estimate.rs` |
+//! | late reports show a queue that is not there | `tests/jitter.rs` |
+//! | CU and DU with SNs of different length mark everything | here |
 //! | each report walks the whole standing queue | `benches/instructions.rs`: one limit at 4, 16 and 1024 SDUs |
 //! | a stale pointer to the old bearer | here (`a_handover...`), and stale handles in `tests/hostile.rs` |
 //! | memory grows with every packet | here (`a_million...`), `tests/invariants.rs`, `tests/hostile.rs` |
@@ -114,6 +116,62 @@ fn a_report_of_an_sn_that_was_never_sent_says_nothing_of_the_egress_rate() {
     // One of 1250 bytes a millisecond.
     assert!(rate.iter().all(|rate| rate.abs_diff(10_000_000) < 1_000_000), "{rate:?}");
     assert_eq!(ue.drb_counters(DRB).unwrap().unknown_sns, 1_000);
+}
+
+/// Sends packets to a DU that transmits all at once and names the SNs of its reports so: marks until and since the packet of this number.
+fn marks_under_sns(sn_length: SnLength, named: fn(u32) -> u32, since: u32) -> ([u32; 2], Ue) {
+    let mut ue = Ue::new(FlowKey::new(&[9; 16]));
+    let config = MarkerConfig::with_law(LawConfig::Step(StepConfig::default()));
+    ue.add_drb(DRB, &[QFI], &config, sn_length, Stream::new(1, 0, "mark")).unwrap();
+    let mut marks = [0; 2];
+    for count in 0..300_000u32 {
+        let now = Instant::ZERO + Duration::from_micros(250) * u64::from(count);
+        let verdict = ue.downlink(now, QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+        marks[usize::from(count >= since)] += u32::from(verdict == Verdict::Mark);
+        ue.pdcp_pdu(now, DRB, count % sn_length.modulus(), Bytes(131));
+        if count % 20 == 19 {
+            ue.feedback(now, DRB, &transmitted(named(count)));
+        }
+    }
+    (marks, ue)
+}
+
+#[test]
+fn sns_of_another_length_at_the_du_are_noticed_and_nothing_is_marked() {
+    let all = [
+        // Low bits of an SN, those that a DU of 12 bits reads from a header of 18 (TS 38.323 6.2.2), and the reverse with a first byte of IPv4.
+        (SnLength::Bits18, (|count| count % 4_096) as fn(u32) -> u32, 4_500),
+        (SnLength::Bits18, |count| (count >> 8) % 1_024, 33_500),
+        (SnLength::Bits12, |count| (count & 0x3ff) << 8 | 0x45, 4_500),
+    ];
+    for (index, (sn_length, named, since)) in all.into_iter().enumerate() {
+        let (marks, ue) = marks_under_sns(sn_length, named, since);
+        let counters = ue.drb_counters(DRB).unwrap();
+        assert_eq!(marks[1], 0, "{index}: {counters:?}");
+        assert!(counters.mismatched_reports > 10_000 && counters.reports_missing > 200_000, "{index}: {counters:?}");
+    }
+    // The same DU with the DRB's own SNs.
+    let (marks, ue) = marks_under_sns(SnLength::Bits12, |count| count % 4_096, 0);
+    assert_eq!((marks, ue.drb_counters(DRB).unwrap().mismatched_reports), ([0, 0], 0));
+}
+
+#[test]
+fn sns_that_match_after_all_are_marked_by_once_more() {
+    let mut ue = marking_ue(SnLength::Bits18, false);
+    for sn in 0..100 {
+        ue.pdcp_pdu(ms(u64::from(sn)), DRB, sn, Bytes(131));
+        ue.feedback(ms(u64::from(sn)), DRB, &transmitted(sn.saturating_sub(2)));
+    }
+    let mark = |ue: &mut Ue| ue.downlink(ms(100), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+    assert_eq!(mark(&mut ue), Verdict::Mark);
+    for _ in 0..15 {
+        ue.feedback(ms(100), DRB, &transmitted(70_000));
+    }
+    assert_eq!((mark(&mut ue), ue.drb_counters(DRB).unwrap().mismatched_reports), (Verdict::Mark, 0));
+    ue.feedback(ms(100), DRB, &transmitted(70_000));
+    assert_eq!((mark(&mut ue), ue.drb_counters(DRB).unwrap().mismatched_reports), (Verdict::Pass, 1));
+    ue.feedback(ms(100), DRB, &transmitted(98));
+    assert_eq!(mark(&mut ue), Verdict::Mark);
 }
 
 #[test]

@@ -144,8 +144,14 @@ impl SlotPattern {
     }
     /// Time since then over the longest that it ever is.
     pub fn wait_for_downlink(&self, slot: Slot) -> f64 {
-        let longest = self.from_downlink.iter().max().map_or(1, |longest| *longest);
-        self.from_downlink[self.position(slot)] as f64 / longest as f64
+        self.from_downlink[self.position(slot)] as f64 / self.longest_from_downlink() as f64
+    }
+    /// Longest time between the beginnings of a slot with downlink and the next.
+    pub fn longest_wait(&self) -> Duration {
+        self.slot * self.longest_from_downlink()
+    }
+    fn longest_from_downlink(&self) -> u64 {
+        self.from_downlink.iter().max().map_or(1, |longest| *longest)
     }
     /// The first slot from `slot` on that is uplink as a whole.
     pub fn next_uplink(&self, slot: Slot) -> Slot {
@@ -178,6 +184,7 @@ mod tests {
         assert_eq!(pattern.previous_downlink(Slot(10)), Slot(7));
         assert_eq!(pattern.previous_downlink(Slot(8)), Slot(7));
         assert_eq!(pattern.previous_downlink(Slot(0)), Slot(0));
+        assert_eq!(pattern.longest_wait(), Duration::from_micros(1_500));
     }
 
     #[test]
@@ -201,6 +208,7 @@ mod tests {
             (Slot(5), Slot(5), Slot(4))
         );
         assert_eq!(pattern.downlink_symbols(Slot(3)), 14);
+        assert_eq!(pattern.longest_wait(), Duration::from_millis(1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use link::Fate;
 use tidemark_senders::{CongestionControl as _, SenderConfig};
 
 /// Controllers whose rate follows from the probability of marks or losses: each has a test below, and is drawn in
-/// `docs/measured/controllers`.
+/// `results/controllers`.
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
@@ -42,7 +42,7 @@ fn every_controller_has_a_law_or_a_reason_to_have_none() {
 
 #[test]
 fn every_law_is_drawn() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/measured/controllers");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/controllers");
     let [rows, plot] = ["laws.csv", "plot.py"].map(|file| std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
     for name in WITH_LAW {
         assert!(rows.lines().any(|row| row.starts_with(&format!("{name},"))), "{name}: add it to examples/laws.rs");

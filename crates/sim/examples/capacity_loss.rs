@@ -1,6 +1,6 @@
 //! Senders whose radio loses 39 of 40 parts of its rate, with and without overload protection, as CSV.
 //!
-//! `cargo run --release -p tidemark-sim --example capacity_loss > docs/measured/overload/loss.csv`
+//! `cargo run --release -p tidemark-sim --example capacity_loss > results/overload/loss.csv`
 
 use std::path::Path;
 

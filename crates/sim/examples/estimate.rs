@@ -1,10 +1,10 @@
 //! Accuracy of the marker's prediction of the sojourn of a packet (L4Span Eq. 5) between the DU's reports, as CSV on standard output:
 //!
-//! `cargo run --release -p tidemark-sim --example estimate > docs/measured/estimate/error.csv`
+//! `cargo run --release -p tidemark-sim --example estimate > results/estimate/error.csv`
 //!
 //! For every channel, law that decides on arrival, and report period one UE receives one L4S flow (Prague) for 30 s. The marker's
 //! estimate as a packet came is held against how long the packet then waited behind others in the RLC queue. Packets
-//! that meet no queue on arrival and wait for none are left out: there is nothing to predict. `docs/measured/estimate/plot.py` draws the
+//! that meet no queue on arrival and wait for none are left out: there is nothing to predict. `results/estimate/plot.py` draws the
 //! picture of `docs/measured/estimate.md` from it.
 
 use std::collections::HashMap;

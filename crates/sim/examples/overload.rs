@@ -1,6 +1,6 @@
 //! Every law under a flow that ignores marks, with and without protection, alone and beside senders that answer, as CSV.
 //!
-//! `cargo run --release -p tidemark-sim --example overload > docs/measured/overload/overload.csv`
+//! `cargo run --release -p tidemark-sim --example overload > results/overload/overload.csv`
 
 use std::path::Path;
 

@@ -28,7 +28,6 @@ impl Law for Square {
         signals_to: "L4S",
         decides: Decides::OnArrival,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: true,
     };

@@ -1,9 +1,9 @@
 //! Queue and rate that a law leaves, by how often the DU reports and how many UEs take turns, as CSV on standard output:
 //!
-//! `cargo run --release -p tidemark-sim --example reports > docs/measured/estimate/reports.csv`
+//! `cargo run --release -p tidemark-sim --example reports > results/estimate/reports.csv`
 //!
 //! Each UE receives one L4S flow (Prague) for 20 s after 3 s, and the laws see the RLC queue across F1-U alone. Figures are means
-//! over the seeds; `docs/measured/estimate/tables.py` makes the tables of `docs/measured/estimate/reports.md` of them.
+//! over the seeds; `docs/measured/estimate.md` says what they mean.
 
 use std::path::Path;
 use std::thread;

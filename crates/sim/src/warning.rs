@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidemark_marker::Characteristics;
+use tidemark_marker::{Characteristics, MarkerConfig};
 use tidemark_record::BearerResult;
 
 use crate::scenario::Scenario;
@@ -27,6 +27,7 @@ impl Scenario {
                 said.push(format!("UE `{}` has a handover at {late}, when the run is over: it ends at {end}", ue.name));
             }
         }
+        said.extend(self.markers().filter_map(|(key, marker)| self.step_below_the_wait(&key, marker)));
         // A rule is asked for the first QoS flow of a dedicated bearer without a marker of its own.
         let bearers = self.ue.iter().flat_map(|ue| &ue.drb).filter(|drb| drb.marker.is_none());
         let asked: Vec<_> = bearers.filter_map(|drb| drb.qos_flow.first()).collect();
@@ -42,6 +43,36 @@ impl Scenario {
             }
         }
         said
+    }
+
+    /// Markers that bearers have, each with the path of its table.
+    fn markers(&self) -> impl Iterator<Item = (String, &MarkerConfig)> {
+        let of_cell = self.ue.iter().any(|ue| ue.marker.is_none()).then(|| ("marker".to_string(), &self.marker));
+        let of_ues = self.ue.iter().enumerate().flat_map(|(index, ue)| {
+            let of_ue = ue.marker.iter().map(move |marker| (format!("ue.{index}.marker"), marker));
+            let drbs = ue.drb.iter().enumerate();
+            let of_drbs = drbs.filter_map(move |(drb, config)| {
+                Some((format!("ue.{index}.drb.{drb}.marker"), config.marker.as_ref()?))
+            });
+            of_ue.chain(of_drbs)
+        });
+        let of_policy =
+            self.policy.iter().enumerate().map(|(index, rule)| (format!("policy.{index}.marker"), &rule.marker));
+        of_cell.into_iter().chain(of_ues).chain(of_policy)
+    }
+
+    /// Warning of a law that marks every packet at an age which packets reach although nothing is queued before them.
+    fn step_below_the_wait(&self, path: &str, marker: &MarkerConfig) -> Option<String> {
+        let (key, step) = marker.law.l4s_step()?;
+        let wait = self.cell.longest_downlink_wait()?;
+        (step < wait).then(|| {
+            let law = marker.law.properties().name;
+            format!(
+                "{path}.{key} has `{law}` mark every L4S packet that waited for {step}, and packets wait for up to {wait} for a downlink slot \
+                 without any queue: flows leave a part of the cell. Twice the wait, {}, marks queues alone",
+                wait * 2
+            )
+        })
     }
 
     /// Guarantees that were not met. A rate: a bearer had less, and more than half of its packets waited for longer than their delay
@@ -150,12 +181,42 @@ app = { app = "constant", rate = "9 Mbit/s" }
     }
 
     #[test]
+    fn a_step_below_the_wait_for_a_downlink_slot_is_warned_of() {
+        // DDDDDDDSUU of 0.5 ms slots: 1.5 ms from the special slot to the next.
+        let said = |marker: &str| scenario(&[&format!("marker={marker}")]).warnings();
+        for (marker, key) in [
+            (r#"{ law = "dualpi2" }"#, "marker.min_th has `dualpi2` mark every L4S packet that waited for 1200 us"),
+            (r#"{ law = "step" }"#, "marker.threshold has `step` mark every L4S packet that waited for 1 ms"),
+            (r#"{ law = "ramp", low = "500 us", high = "1400 us" }"#, "marker.high"),
+        ] {
+            let said = said(marker);
+            assert!(
+                said.len() == 1 && said[0].starts_with(key) && said[0].contains("up to 1500 us"),
+                "{marker}: {said:?}"
+            );
+        }
+        for marker in [
+            r#"{ law = "step", threshold = "1500 us" }"#,
+            r#"{ law = "step", delay = "sojourn" }"#,
+            r#"{ law = "ramp" }"#,
+            r#"{ law = "l4span" }"#,
+        ] {
+            assert_eq!(said(marker), Vec::<String>::new(), "{marker}");
+        }
+        // In paired spectrum of 1 ms slots nobody waits for longer.
+        let paired = ["marker={ law = \"step\" }", "cell.duplex=fdd", "cell.numerology=0"];
+        assert_eq!(scenario(&paired).warnings(), Vec::<String>::new());
+        let of_ue = scenario(&["ue.1.marker={ law = \"step\" }"]).warnings();
+        assert!(of_ue.len() == 1 && of_ue[0].starts_with("ue.1.marker.threshold"), "{of_ue:?}");
+    }
+
+    #[test]
     fn a_part_without_effect_is_warned_of() {
         assert_eq!(
             scenario(&["flow.0.app.start=1999 ms", "ue.0.handovers=[\"1 s\"]"]).warnings(),
             Vec::<String>::new()
         );
-        let rule = |of: &str| format!("policy=[{{ {of}, marker = {{ law = \"step\" }} }}]");
+        let rule = |of: &str| format!("policy=[{{ {of}, marker = {{ law = \"l4span\" }} }}]");
         assert_eq!(scenario(&[&rule("qfi = 2, five_qi = 3")]).warnings(), Vec::<String>::new());
         for (assignment, part) in [
             ("flow.0.app.start=2 s".to_string(), "flow `f` starts at 2 s"),

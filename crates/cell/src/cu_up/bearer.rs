@@ -1,7 +1,7 @@
 //! One DRB in the CU-UP: PDCP numbers its packets, and a law marks them.
 
 use tidemark_core::{Bytes, ConfigError, Inspect, Instant, Packet, Stream};
-use tidemark_marker::{CellLoad, DrbMarker, MarkerConfig, RlcQueue, Verdict};
+use tidemark_marker::{DrbMarker, MarkerConfig, RlcQueue, Verdict};
 
 use super::pdcp::Pdcp;
 use crate::config::BearerConfig;
@@ -17,8 +17,6 @@ pub(super) struct CuBearer {
     config: MarkerConfig,
     /// 5QI of the first QoS flow.
     five_qi: u8,
-    /// Load of the cell, for the same.
-    load: CellLoad,
     pdcp: Pdcp,
     /// Law that marks uplink packets.
     uplink_marker: Option<DrbMarker>,
@@ -31,17 +29,14 @@ impl CuBearer {
     ///
     /// # Errors
     /// The first field of a marker's configuration that cannot be used.
-    pub(super) fn new(id: BearerId, bearer: &BearerConfig, seed: u64, load: &CellLoad) -> Result<Self, ConfigError> {
+    pub(super) fn new(id: BearerId, bearer: &BearerConfig, seed: u64) -> Result<Self, ConfigError> {
         let index = id.drb - 1;
         let (marker, uplink_marker) = (bearer.marker.for_five_qi(bearer.five_qi), bearer.uplink_marker);
         let uplink_marker = uplink_marker.map(|config| new_marker(id, UPLINK_MARKER - index, config, seed));
-        let mut of_bearer = new_marker(id, index, &marker, seed)?;
-        of_bearer.join_cell(load);
         Ok(Self {
-            marker: of_bearer,
+            marker: new_marker(id, index, &marker, seed)?,
             config: marker,
             five_qi: bearer.five_qi,
-            load: load.clone(),
             pdcp: Pdcp::new(id.sn_length),
             uplink_marker: uplink_marker.transpose()?,
             past_marks: 0,
@@ -64,12 +59,6 @@ impl CuBearer {
     pub(super) fn decide_up<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, waiting: RlcQueue) -> Verdict {
         let law = self.uplink_marker.as_mut();
         law.map_or(Verdict::Pass, |law| law.handle_downlink(now, packet, Some(waiting)))
-    }
-
-    /// Moves to a cell with this load.
-    pub(super) fn join_cell(&mut self, load: &CellLoad) {
-        self.load = load.clone();
-        self.marker.join_cell(load);
     }
 
     /// Goes on with another configuration of the marker, which keeps what it knows of the queue.
@@ -98,8 +87,7 @@ impl CuBearer {
         queued: impl Iterator<Item = (u32, Bytes)>,
     ) {
         // The configuration was good when the bearer was set up, and has not changed for the worse.
-        if let Ok(mut marker) = new_marker(id, id.drb - 1, &self.config, seed) {
-            marker.join_cell(&self.load);
+        if let Ok(marker) = new_marker(id, id.drb - 1, &self.config, seed) {
             self.past_marks += std::mem::replace(&mut self.marker, marker).counters().marks();
         }
         self.announce(now, queued);

@@ -9,8 +9,7 @@ mod pdcp;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{
-    Bearers, CellLoad, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, QosFlow,
-    RlcQueue, Verdict,
+    Bearers, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, QosFlow, RlcQueue, Verdict,
 };
 
 use self::bearer::CuBearer;
@@ -26,8 +25,6 @@ pub struct CuUp {
     ues: Slab<UeId, UeContext>,
     /// Every random draw follows from it.
     seed: u64,
-    /// Bearers that have a queue.
-    load: CellLoad,
 }
 
 /// One UE in the CU-UP.
@@ -43,7 +40,7 @@ pub(crate) struct UeContext {
 impl CuUp {
     /// Makes a CU-UP without UEs, whose random draws follow from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self { ues: Slab::new(), seed, load: CellLoad::default() }
+        Self { ues: Slab::new(), seed }
     }
 
     /// Sets up the bearers of a UE, whose indices in the DU are from `first` on.
@@ -53,7 +50,7 @@ impl CuUp {
     pub fn add_ue(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         let bearers = (1..).zip(config.bearers()).map(|(drb, bearer)| {
             let id = BearerId { ue: id, drb, sn_length: bearer.rlc.pdcp_sn };
-            CuBearer::new(id, &bearer, self.seed, &self.load)
+            CuBearer::new(id, &bearer, self.seed)
         });
         let bearers = bearers.collect::<Result<_, _>>()?;
         let (sdap, unmarked) = (Sdap::new(first, &config.drb), QosFlow::default());
@@ -67,8 +64,7 @@ impl CuUp {
     }
 
     /// Puts in the context of a UE that comes from another gNB.
-    pub(crate) fn put_ue(&mut self, id: UeId, mut context: Box<UeContext>) {
-        context.bearers.iter_mut().for_each(|bearer| bearer.join_cell(&self.load));
+    pub(crate) fn put_ue(&mut self, id: UeId, context: Box<UeContext>) {
         self.ues.insert(id, context);
     }
 

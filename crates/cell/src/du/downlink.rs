@@ -5,12 +5,15 @@ use tidemark_marker::{RlcQueue, Verdict};
 use tidemark_wire::mac::Direction;
 
 use super::harq::Retransmission;
-use super::scheduler::{Candidate, Offer, Served};
+use super::scheduler::{Candidate, Contender, Need, Offer, Remaining};
 use super::{Block, Drb, Du, Feedback, Port};
 use crate::event::{BearerId, Event};
 use crate::index::DrbIndex;
+use crate::multiplexing::{Channels, Content, prioritise};
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{DequeueGate, Open};
+use crate::room::MIN_BLOCK;
+use crate::slab::Slab;
 use tidemark_radio::slots::Slot;
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
@@ -36,73 +39,180 @@ impl<P: Inspect, Q: Port<P>> DequeueGate<P> for AtDequeue<'_, Q> {
     }
 }
 
+/// Bearers of a UE that fill a block of the downlink.
+struct Downlink<'a, P, Q> {
+    drbs: &'a mut Slab<DrbIndex, Drb<P>>,
+    port: &'a mut Q,
+    now: Instant,
+    /// Time at which the block is decoded.
+    due: Instant,
+    content: &'a mut Content,
+    /// Bytes of SDUs in the block.
+    carried: u32,
+    /// Packets that laws dropped on the way.
+    dropped: u64,
+}
+
+impl<P: Inspect, Q: Port<P>> Channels for Downlink<'_, P, Q> {
+    fn waiting(&mut self, drb: DrbIndex) -> u32 {
+        let Drb { bearer, qos, .. } = &mut self.drbs[drb];
+        if bearer.has_data() && qos.may_send(self.now) { bearer.backlog() } else { 0 }
+    }
+
+    fn is_owed(&mut self, drb: DrbIndex) -> bool {
+        self.drbs[drb].qos.is_owed(self.now)
+    }
+
+    /// The downlink's prioritised bit rates are the guaranteed ones.
+    fn due(&mut self, _drb: DrbIndex) -> u32 {
+        0
+    }
+
+    fn fill(&mut self, index: DrbIndex, limit: u32) -> u32 {
+        let drb = &mut self.drbs[index];
+        let (id, before) = (drb.id, self.content.segments.len());
+        let (sent_before, pdus_before) = (drb.bearer.sent(), drb.bearer.sent_pdus());
+        let segments = &mut self.content.segments;
+        // A law that decides on arrival has done so: its bearer fills the block without a gate.
+        let filled = if self.port.decides_at_dequeue(id) {
+            let mut gate = AtDequeue { now: self.now, bearer: id, ue: id.ue, port: &mut *self.port, dropped: 0 };
+            let filled = drb.bearer.fill(self.now, self.due, limit, segments, &mut gate);
+            self.dropped += gate.dropped;
+            drb.stats.dropped += gate.dropped;
+            filled
+        } else {
+            drb.bearer.fill(self.now, self.due, limit, segments, &mut Open)
+        };
+        self.port.events().emit(self.now, id, || Event::Transmitted {
+            bytes: Bytes(drb.bearer.sent_pdus() - pdus_before),
+            backlog: drb.bearer.queue_state(self.now).backlog,
+        });
+        drb.qos.sent(filled.carried);
+        self.carried += filled.carried;
+        self.content.add(index, before, filled.used, drb.bearer.sent() - sent_before);
+        filled.used
+    }
+}
+
 impl<P: Inspect> Du<P> {
     /// Decides on one downlink slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
     pub(super) fn run_slot(&mut self, slot: Slot, port: &mut impl Port<P>) {
-        let (now, begins) = (self.decided_at(slot), self.pattern.start(slot));
         let symbols = self.pattern.downlink_symbols(slot);
-        let mut free = self.config.prbs;
+        let mut remaining = Remaining { prbs: self.config.prbs, blocks: self.config.ues_per_slot };
         self.scheduler.begin_slot(slot);
         // Retransmissions come before new blocks: delivery in order waits for them.
         for position in 0..self.retransmitting.len() {
-            free -= self.retransmit(slot, self.retransmitting[position], symbols, free);
+            self.retransmit(slot, self.retransmitting[position], symbols, &mut remaining);
         }
         if !self.served.is_empty() {
             let ues = &self.ues;
             self.retransmitting.retain(|ue| !ues[*ue].retransmissions.is_empty());
         }
-        let before = self.pattern.start(self.pattern.previous_downlink(slot));
         // Guaranteed rates first; once nobody is owed anything, the scheduler chooses among all.
-        let mut only_owed = self.has_gbr;
-        while free > 0 {
-            let (ues, drbs, table, sizes, all) =
-                (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
-            let candidate = |index: DrbIndex| {
-                let drb = &mut drbs[index];
-                let ue = &mut ues[drb.id.ue];
-                // A bearer has one block a slot: one that was cut short by the queue or by the blocks left has had it.
-                if drb.was_tried_in(slot) || !drb.bearer.has_data() || ue.is_silent(now) {
-                    return None;
-                }
-                // A maximum rate that is used up holds the bearer back, and so does a UE whose HARQ processes all wait for feedback.
-                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
-                    return None;
-                }
-                let offer = ue.offer(table, now, before..begins);
-                // CQI 0: no MCS would arrive (TS 38.214 table 5.2.2.1-2).
-                if ue.is_out_of_range() {
-                    return None;
-                }
-                let capacity = match offer {
-                    Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
-                    Offer::Bytes(bytes) => bytes,
-                };
-                let head_of_line = drb.bearer.head_of_line(now);
-                let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
-                Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
-            };
-            let Some(chosen) = self.scheduler.choose(&self.active, only_owed, candidate) else {
-                // The owed are served: a second pass, for everybody.
-                if std::mem::take(&mut only_owed) {
-                    continue;
-                }
-                break;
-            };
-            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free, port);
-            free -= prbs;
-            let whole = match chosen.offer {
-                Offer::Mcs(_) => self.sizes.capacity(symbols),
-                Offer::Bytes(_) => self.pattern.wait_for_downlink(slot),
-            };
-            let share = whole * f64::from(prbs) / f64::from(self.config.prbs);
-            self.scheduler.served(Served { drb: chosen.drb, is_due: only_owed, share, bytes });
-            self.served.push(chosen.drb);
-            self.drbs[chosen.drb].qos.sent(bytes);
-            self.report(now, chosen.drb, port);
-            self.arm(now, chosen.drb);
+        let mut contenders = std::mem::take(&mut self.contenders);
+        contenders.clear();
+        if self.has_gbr {
+            self.hand_out(slot, symbols, true, &mut contenders, &mut remaining);
         }
+        self.hand_out(slot, symbols, false, &mut contenders, &mut remaining);
+        for Contender { candidate, prbs, .. } in contenders.iter().filter(|contender| contender.prbs > 0) {
+            self.send_new(slot, candidate, *prbs, symbols, port);
+        }
+        self.contenders = contenders;
         self.open_slot = slot + 1;
         self.plan_next(slot + 1);
+    }
+
+    /// Hands out what is left of a slot, among those that are owed a guaranteed rate or among all. Contenders come with what they have been
+    /// given, and go with what they have been given in all.
+    fn hand_out(
+        &mut self,
+        slot: Slot,
+        symbols: u32,
+        only_owed: bool,
+        contenders: &mut Vec<Contender>,
+        remaining: &mut Remaining,
+    ) {
+        if remaining.prbs == 0 {
+            return;
+        }
+        let before = std::mem::replace(&mut self.given, std::mem::take(contenders));
+        *contenders = before;
+        self.contend(slot, symbols, only_owed, contenders);
+        for given in self.given.drain(..).filter(|given| given.prbs > 0) {
+            let position = contenders.binary_search_by_key(&given.candidate.ue, |contender| contender.candidate.ue);
+            if let Ok(position) = position {
+                contenders[position].prbs = given.prbs;
+            }
+        }
+        let (now, all) = (self.decided_at(slot), self.config.prbs);
+        let Self { scheduler, ues, drbs, sizes, .. } = self;
+        scheduler.share(contenders, remaining, only_owed, |candidate, free| {
+            let ue = &mut ues[candidate.ue];
+            let wanted = |drb: &mut Drb<P>| {
+                let waits = drb.bearer.has_data() && drb.qos.may_send(now) && (!only_owed || drb.qos.is_owed(now));
+                if waits { drb.bearer.backlog() } else { 0 }
+            };
+            let wanted = ue.drbs().iter().map(|index| wanted(&mut drbs[index])).sum::<u32>();
+            let least = wanted.min(MIN_BLOCK);
+            match candidate.offer {
+                Offer::Mcs(mcs) => {
+                    let sizes = &sizes.of(symbols, mcs)[..=free as usize];
+                    let fewest = |bytes| sizes.partition_point(|size| *size < bytes) as u32;
+                    let need = Need { least: fewest(least), all: fewest(wanted) };
+                    (need.least <= free).then_some(need)
+                }
+                Offer::Bytes(bytes) => {
+                    let fewest = |wanted| ue.fewest_prbs(wanted, bytes, all);
+                    let need = Need { least: fewest(least), all: fewest(wanted) };
+                    // An offer that is too small for a block is kept for the next slot.
+                    if need.least > all {
+                        ue.keep(bytes);
+                    }
+                    (need.least <= free).then_some(need)
+                }
+            }
+        });
+    }
+
+    /// Finds the UEs that can be sent something in a slot, in order, each by the bearer that the scheduler ranks highest.
+    fn contend(&mut self, slot: Slot, symbols: u32, only_owed: bool, contenders: &mut Vec<Contender>) {
+        let (now, begins) = (self.decided_at(slot), self.pattern.start(slot));
+        let before = self.pattern.start(self.pattern.previous_downlink(slot));
+        let (of_symbols, of_wait) = (self.sizes.capacity(symbols), self.pattern.wait_for_downlink(slot));
+        let Self { scheduler, ues, drbs, table, sizes, .. } = self;
+        let all = self.config.prbs as usize;
+        // Bearers of a UE are side by side.
+        for index in &self.active {
+            let drb = &mut drbs[*index];
+            let ue = &mut ues[drb.id.ue];
+            if !drb.bearer.has_data() || ue.is_silent(now) {
+                continue;
+            }
+            // A maximum rate that is used up holds the bearer back, and a UE whose HARQ processes all wait for feedback has no block.
+            if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
+                continue;
+            }
+            let offer = ue.offer(table, now, before..begins);
+            // CQI 0: no MCS would arrive (TS 38.214 table 5.2.2.1-2).
+            if ue.is_out_of_range() {
+                continue;
+            }
+            let (capacity, share) = match offer {
+                Offer::Mcs(mcs) => (f64::from(sizes.of(symbols, mcs)[all]), of_symbols),
+                Offer::Bytes(bytes) => (bytes, of_wait),
+            };
+            let head_of_line = drb.bearer.head_of_line(now);
+            let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
+            let candidate = Candidate { ue: drb.id.ue, capacity, head_of_line, priority, five_qi, offer };
+            match contenders.last_mut().filter(|last| last.candidate.ue == candidate.ue) {
+                Some(last) if scheduler.rank(&candidate) > scheduler.rank(&last.candidate) => {
+                    last.candidate = candidate
+                }
+                Some(_) => {}
+                None => contenders.push(Contender::new(candidate, share)),
+            }
+        }
     }
 
     /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
@@ -114,7 +224,7 @@ impl<P: Inspect> Du<P> {
             drb.bearer.has_data() || retransmission(drb).is_some()
         };
         for served in self.served.drain(..) {
-            for index in ues[drbs[served].id.ue].drbs().iter().filter(|index| !is_active(index)) {
+            for index in ues[served].drbs().iter().filter(|index| !is_active(index)) {
                 if let Ok(position) = self.active.binary_search(&index) {
                     self.active.remove(position);
                 }
@@ -131,91 +241,67 @@ impl<P: Inspect> Du<P> {
         };
     }
 
-    /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
-    fn retransmit(&mut self, slot: Slot, id: UeId, symbols: u32, free: u32) -> u32 {
-        let mut taken = 0;
+    /// Retransmissions of a UE that are due and fit.
+    fn retransmit(&mut self, slot: Slot, id: UeId, symbols: u32, remaining: &mut Remaining) {
         if self.ues[id].is_silent(self.decided_at(slot)) {
-            return taken;
+            return;
         }
         loop {
             let waiting = &mut self.ues[id].retransmissions;
-            let fits = waiting.front().is_some_and(|first| {
-                // The block keeps its size and MCS, so that it needs as many symbols and resource blocks as at first.
-                first.slot <= slot && first.block.symbols <= symbols && first.block.prbs <= free - taken
-            });
-            let Some(first) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
-            taken += first.block.prbs;
-            self.served.push(first.block.drb);
+            let fits = remaining.blocks > 0
+                && waiting.front().is_some_and(|first| {
+                    // The block keeps its size and MCS, so that it needs as many symbols and resource blocks as at first.
+                    first.slot <= slot && first.block.symbols <= symbols && first.block.prbs <= remaining.prbs
+                });
+            let Some(first) = fits.then(|| waiting.pop_front()).flatten() else { return };
+            remaining.prbs -= first.block.prbs;
+            remaining.blocks -= 1;
+            self.served.push(id);
             self.air.plan(slot, first.block);
         }
     }
 
-    /// A new transport block for a bearer; returns its resource blocks and bytes.
+    /// A new transport block for a UE.
     fn send_new(
         &mut self,
         slot: Slot,
-        chosen: &Candidate,
+        &Candidate { ue: id, offer, .. }: &Candidate,
+        prbs: u32,
         symbols: u32,
-        free: u32,
         port: &mut impl Port<P>,
-    ) -> (u32, u32) {
+    ) {
         let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
-        let drb = &mut self.drbs[chosen.drb];
-        let ue = &mut self.ues[drb.id.ue];
-        drb.try_in(slot);
-        let backlog = drb.bearer.backlog();
-        let (prbs, room, mcs) = match chosen.offer {
-            Offer::Mcs(mcs) => {
-                let (prbs, bytes) = self.sizes.fitting(symbols, mcs, free, backlog);
-                (prbs, f64::from(bytes), Some(mcs))
-            }
-            Offer::Bytes(bytes) => match ue.share_of(backlog, bytes, free, self.config.prbs) {
-                Some((prbs, room)) => (prbs, room, None),
-                None => return (0, 0),
-            },
+        let (room, mcs) = match offer {
+            Offer::Mcs(mcs) => (f64::from(self.sizes.of(symbols, mcs)[prbs as usize]), Some(mcs)),
+            Offer::Bytes(bytes) => (self.ues[id].room_on(prbs, bytes, self.config.prbs), None),
         };
-        let mut segments = self.pool.take();
-        let (bearer, id) = (drb.id, drb.id.ue);
-        let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
-        // A law that decides on arrival has done so: its bearer fills the block without a gate.
-        let filled = if port.decides_at_dequeue(bearer) {
-            let mut gate = AtDequeue { now, bearer, ue: id, port: &mut *port, dropped: 0 };
-            let filled = drb.bearer.fill(now, due, room as u32, &mut segments, &mut gate);
-            dropped = gate.dropped;
-            filled
-        } else {
-            drb.bearer.fill(now, due, room as u32, &mut segments, &mut Open)
-        };
+        let mut content = self.pool.take();
+        let ue = &mut self.ues[id];
+        let mut downlink =
+            Downlink { drbs: &mut self.drbs, port, now, due, content: &mut content, carried: 0, dropped: 0 };
+        prioritise(&ue.groups, room as u32, &mut downlink);
+        let Downlink { carried, dropped, .. } = downlink;
         ue.count_all_dropped(DropReason::Law, dropped);
-        drb.stats.dropped += dropped;
-        port.events().emit(now, bearer, || Event::Transmitted {
-            bytes: Bytes(drb.bearer.sent_pdus() - pdus_before),
-            backlog: drb.bearer.queue_state(now).backlog,
-        });
+        self.scheduler.served(id, carried);
+        self.served.push(id);
         if mcs.is_none() {
-            ue.keep(drb.bearer.has_data(), room, filled.carried);
+            let has_more = ue.drbs().iter().any(|drb| self.drbs[drb].bearer.has_data());
+            ue.keep(if has_more { room - f64::from(carried) } else { 0.0 });
         }
-        // The law dropped all, or the room was too small for a segment: no block, and the resource blocks stay free for others.
-        if segments.is_empty() {
-            self.pool.give_back(segments);
-            return (0, 0);
+        for index in ue.drbs().iter() {
+            self.report(now, index, port);
+            self.arm(now, index);
+        }
+        // The law dropped all: no block.
+        if content.parts.is_empty() {
+            self.pool.give_back(content);
+            return;
         }
         // A rate channel gives the bytes that arrive: no block fails, and none takes a HARQ process.
-        let block = Block {
-            ue: drb.id.ue,
-            process: mcs.map(|_| ue.processes.take(slot)).unwrap_or_default(),
-            drb: chosen.drb,
-            mcs,
-            bytes: room as u32,
-            prbs,
-            symbols,
-            first_sent: drb.bearer.sent() - sent_before,
-            energy: 0.0,
-            transmissions: 0,
-            segments,
-        };
+        let process = mcs.map(|_| self.ues[id].processes.take(slot)).unwrap_or_default();
+        let (energy, transmissions) = (0.0, 0);
+        let block = Block { ue: id, process, mcs, bytes: room as u32, prbs, symbols, energy, transmissions, content };
         self.air.plan(slot, block);
-        (prbs, filled.carried)
     }
 
     /// A block goes on the air.
@@ -226,9 +312,13 @@ impl<P: Inspect> Du<P> {
         let decoded = ue.transmit(now, &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.stats.resources += taken;
-        let drb = &mut self.drbs[block.drb];
-        drb.count_sent(now, taken, std::mem::take(&mut block.first_sent));
-        port.events().emit(now, drb.id, || {
+        let all = u64::from(block.content.bytes()).max(1);
+        for part in &mut block.content.parts {
+            let own = taken * u64::from(part.bytes) / all;
+            self.drbs[part.drb].count_sent(now, own, std::mem::take(&mut part.first_sent));
+        }
+        // A block holds bytes of several bearers: its event names the UE by its default one.
+        port.events().emit(now, self.drbs[ue.drbs().default_drb()].id, || {
             let Block { transmissions: transmission, mcs, bytes, prbs, .. } = block;
             Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
         });
@@ -238,7 +328,7 @@ impl<P: Inspect> Du<P> {
         let (process, first, radio) = (block.process, block.transmissions == 1 && is_received, block.mcs.is_some());
         // Segments reach RLC when they are decoded; a block that failed keeps its own for the retransmission.
         let failed = if decoded {
-            self.air.send_segments(self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments);
+            self.air.send_content(self.pattern.start(slot + DECODED_AFTER), id, block.content);
             None
         } else {
             Some(block)
@@ -254,9 +344,11 @@ impl<P: Inspect> Du<P> {
     /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
     fn give_up(&mut self, now: Instant, block: Block, port: &mut impl Port<P>) {
         self.ues[block.ue].count_lost_block();
-        self.drbs[block.drb].bearer.lost(now, &block.segments);
-        self.pool.give_back(block.segments);
-        self.release(now, block.drb, port);
+        for (part, segments) in block.content.parts() {
+            self.drbs[part.drb].bearer.lost(now, segments);
+            self.release(now, part.drb, port);
+        }
+        self.pool.give_back(block.content);
     }
 
     pub(super) fn handle_feedback(&mut self, now: Instant, feedback: Feedback, port: &mut impl Port<P>) {
@@ -273,7 +365,7 @@ impl<P: Inspect> Du<P> {
         // A block that failed too often is given up: in AM, RLC retransmits what it carried.
         if block.transmissions < self.config.harq_transmissions {
             let slot = self.pattern.next_downlink(processed);
-            let drb = block.drb;
+            let drb = ue.drbs().default_drb();
             ue.retransmissions.push_back(Retransmission { slot, block });
             if let Err(position) = self.retransmitting.binary_search(&feedback.ue) {
                 self.retransmitting.insert(position, feedback.ue);

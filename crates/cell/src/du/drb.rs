@@ -11,7 +11,6 @@ use crate::event::BearerId;
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
-use tidemark_radio::slots::Slot;
 
 /// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
@@ -35,8 +34,6 @@ pub(crate) struct Drb<P> {
     sent: u64,
     /// Time at which the bearer took resource blocks last.
     last_sent: Instant,
-    /// Slot in which the bearer was chosen last.
-    tried_in: Option<Slot>,
 }
 
 /// Timers of a bearer that are set in the DU's queue: of each kind one at a time, the earliest.
@@ -95,7 +92,6 @@ impl<P: Inspect> Drb<P> {
             resources: 0,
             sent: 0,
             last_sent: Instant::ZERO,
-            tried_in: None,
         }
     }
 
@@ -103,7 +99,6 @@ impl<P: Inspect> Drb<P> {
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.armed = Armed::default();
         self.delivery = Delivery::default();
-        self.tried_in = None;
         if let Some(queue) = &mut self.reported {
             queue.forget();
         }
@@ -188,15 +183,7 @@ impl<P: Inspect> Drb<P> {
         self.armed.discard[usize::from(direction == Direction::Uplink)] = false;
     }
 
-    /// True if it was chosen in this slot already.
-    pub(super) fn was_tried_in(&self, slot: Slot) -> bool {
-        self.tried_in == Some(slot)
-    }
-    /// Chooses it in this slot.
-    pub(super) fn try_in(&mut self, slot: Slot) {
-        self.tried_in = Some(slot);
-    }
-    /// Counts what it took of a slot at `now`, and the IP bytes that went for the first time.
+    /// Counts what it took of a slot at `now`, its part of a block, and the IP bytes that went for the first time.
     pub(super) fn count_sent(&mut self, now: Instant, resources: u64, sent: u64) {
         self.resources += resources;
         self.sent += sent;

@@ -2,9 +2,9 @@
 
 use tidemark_core::Instant;
 
-use crate::index::{DrbIndex, HarqProcess, Key};
+use crate::index::{HarqProcess, Key};
+use crate::multiplexing::Content;
 use crate::output::UeId;
-use crate::rlc::Segment;
 use tidemark_radio::slots::Slot;
 
 /// A transport block.
@@ -12,21 +12,17 @@ use tidemark_radio::slots::Slot;
 pub(crate) struct Block {
     pub(crate) ue: UeId,
     pub(crate) process: HarqProcess,
-    /// The bearer that it carries.
-    pub(crate) drb: DrbIndex,
     /// MCS of its first transmission; `None` on a rate channel.
     pub(crate) mcs: Option<u8>,
     /// Size; without meaning on a rate channel.
     pub(crate) bytes: u32,
     pub(crate) prbs: u32,
     pub(crate) symbols: u32,
-    /// IP bytes that RLC sends in it for the first time.
-    pub(crate) first_sent: u64,
     /// Sum of the linear SNRs of its failed transmissions: chase combining adds their energy, where redundancy versions
     /// would gain more at high code rates.
     pub(crate) energy: f64,
     pub(crate) transmissions: u32,
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) content: Content,
 }
 
 /// A transport block that waits for its retransmission.
@@ -57,7 +53,7 @@ const PROCESSES: usize = 16;
 /// The HARQ processes of one UE in one direction. Each takes a new block when the gNB has dealt with the last one's outcome,
 /// so that a round trip of more slots than there are processes leaves slots without a block.
 ///
-/// Here bearers have blocks of their own, where a gNB would put them into one: those of a slot share a process.
+/// A configured grant and a grant beside it in the same slot share a process, where the second would replace the first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
     /// Blocks of each that may still be retransmitted.
@@ -96,17 +92,17 @@ impl Processes {
     }
 }
 
-/// Segment lists for later blocks, so that a running cell allocates nothing.
+/// Lists for later blocks, so that a running cell allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Vec<Vec<Segment>>);
+pub(crate) struct Pool(Vec<Content>);
 
 impl Pool {
-    pub(crate) fn take(&mut self) -> Vec<Segment> {
+    pub(crate) fn take(&mut self) -> Content {
         self.0.pop().unwrap_or_default()
     }
-    pub(crate) fn give_back(&mut self, mut segments: Vec<Segment>) {
-        segments.clear();
-        self.0.push(segments);
+    pub(crate) fn give_back(&mut self, mut content: Content) {
+        content.clear();
+        self.0.push(content);
     }
 }
 

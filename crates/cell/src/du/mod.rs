@@ -13,6 +13,7 @@ pub(crate) mod harq;
 mod port;
 mod recommendations;
 pub(crate) mod scheduler;
+mod shares;
 mod state;
 mod surroundings;
 mod timers;
@@ -51,9 +52,10 @@ pub(crate) use ue::Ue;
 pub use uplink::{ConfiguredGrant, UplinkConfig};
 
 use harq::Pool;
-use scheduler::Scheduler;
+use scheduler::{Contender, Scheduler};
+use shares::Shares;
 use timers::{Timer, Timers};
-use uplink::{Shares, UplinkCarrier};
+use uplink::UplinkCarrier;
 use uplink_slot::{Grant, Round, Turn};
 
 /// DU of one cell.
@@ -75,8 +77,11 @@ pub(crate) struct Du<P> {
     has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
     active: Vec<DrbIndex>,
-    /// Bearers of which something was sent in the slot that is being run.
-    served: Vec<DrbIndex>,
+    /// UEs to which something was sent in the slot that is being run.
+    served: Vec<UeId>,
+    /// UEs that can be sent something in that slot, and those that were given something before.
+    contenders: Vec<Contender>,
+    given: Vec<Contender>,
     /// Not later than when something happens next.
     deadline: Instant,
     /// Next slot to be decided on.
@@ -120,13 +125,20 @@ impl<P: Inspect> Du<P> {
             lead: config.scheduling_lead(),
             table: LinkTable::new(&config.pdsch()),
             sizes: BlockSizes::new(&config.pdsch(), &pattern),
-            scheduler: Scheduler::new(&config.scheduler, config.slot(), Stream::new(seed, 0, "turn")),
+            scheduler: Scheduler::new(
+                &config.scheduler,
+                config.slot(),
+                (config.prbs, config.resource_block_group()),
+                Stream::new(seed, 0, "turn"),
+            ),
             pattern,
             ues: Slab::new(),
             drbs: Slab::new(),
             has_gbr: false,
             active: Vec::new(),
             served: Vec::new(),
+            contenders: Vec::new(),
+            given: Vec::new(),
             deadline: Instant::FAR,
             next_slot: None,
             soonest: Slot::default(),
@@ -224,10 +236,12 @@ impl<P: Inspect> Du<P> {
 
     /// Does what is due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
-        while let Some((drb, segments)) = self.air.poll_decoded(now) {
-            segments.iter().for_each(|segment| self.drbs[drb].bearer.arrived(now, *segment));
-            self.pool.give_back(segments);
-            self.release(now, drb, port);
+        while let Some(content) = self.air.poll_decoded(now) {
+            for (part, segments) in content.parts() {
+                segments.iter().for_each(|segment| self.drbs[part.drb].bearer.arrived(now, *segment));
+                self.release(now, part.drb, port);
+            }
+            self.pool.give_back(content);
         }
         while let Some(feedback) = self.air.poll_feedback(now) {
             self.handle_feedback(now, feedback, port);

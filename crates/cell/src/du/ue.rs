@@ -17,8 +17,6 @@ use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 use tidemark_radio::slots::Slot;
 
-/// Bytes of the smallest block on a rate channel: what a slot offers below this is kept for the next.
-const MIN_BLOCK: f64 = 16.0;
 /// Bytes kept at most: a rate channel's opportunities pass.
 const MAX_KEPT: f64 = 3_000.0;
 
@@ -207,7 +205,7 @@ impl Ue {
     /// Offer of the channel in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
     pub(crate) fn offer(&mut self, table: &LinkTable, now: Instant, opportunities: Range<Instant>) -> Offer {
         if let Some(bytes) = self.channel.bytes_between(opportunities.start, opportunities.end) {
-            return Offer::Bytes(bytes + self.kept);
+            return Offer::Bytes(bytes);
         }
         if now >= self.next_report {
             // Report 0 is the one from admission; the others come at the UE's offset in each period.
@@ -233,20 +231,17 @@ impl Ue {
         self.cqi == Some(0)
     }
 
-    /// Resource blocks out of `free`, of `all`, that take the backlog on a rate channel, and what they carry.
-    pub(crate) fn share_of(&mut self, backlog: u32, bytes: f64, free: u32, all: u32) -> Option<(u32, f64)> {
-        let wanted = f64::from(backlog) * f64::from(all) / bytes;
-        let prbs = if wanted < f64::from(free) { (wanted as u32 + 1).min(free) } else { free };
-        let room = bytes * f64::from(prbs) / f64::from(all);
-        if room < MIN_BLOCK {
-            self.kept = bytes.min(MAX_KEPT);
-            return None;
-        }
-        Some((prbs, room))
+    /// The fewest resource blocks of `all`, which a rate channel offers `bytes` on, that carry so many with what was kept.
+    pub(crate) fn fewest_prbs(&self, wanted: u32, bytes: f64, all: u32) -> u32 {
+        (((f64::from(wanted) - self.kept).max(0.0) / bytes * f64::from(all)) as u32).saturating_add(1)
     }
-    /// Keeps for the next slot what a backlogged bearer could not use of a rate channel.
-    pub(crate) fn keep(&mut self, has_more: bool, room: f64, carried: u32) {
-        self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MAX_KEPT) } else { 0.0 };
+    /// Takes what so many resource blocks of `all` carry, which a rate channel offers `bytes` on, with what was kept.
+    pub(crate) fn room_on(&mut self, prbs: u32, bytes: f64, all: u32) -> f64 {
+        bytes * f64::from(prbs) / f64::from(all) + std::mem::take(&mut self.kept)
+    }
+    /// Keeps for the next slot bytes that a rate channel offered, and that were too few to use.
+    pub(crate) fn keep(&mut self, bytes: f64) {
+        self.kept = (self.kept + bytes).clamp(0.0, MAX_KEPT);
     }
 
     /// Sends a block in the slot at `now`; true if the UE can decode it, as it can't without coverage.

@@ -24,16 +24,13 @@ impl<P: Inspect> Du<P> {
         port: &mut impl Port<P>,
     ) {
         let id = block.ue;
-        let mut segments = &block.segments[..];
-        for (index, count, _) in &block.bearers {
-            let (own, others) = segments.split_at(*count);
-            segments = others;
-            let receiver = port.ue(id).receiver(*index);
+        for (part, segments) in block.content.parts() {
+            let receiver = port.ue(id).receiver(part.drb);
             match decoded {
-                true => receiver.receive(now, own),
-                false => receiver.lose(now, own),
+                true => receiver.receive(now, segments),
+                false => receiver.lose(now, segments),
             }
-            self.settle_up(now, id, *index, port);
+            self.settle_up(now, id, part.drb, port);
         }
         let from = self.pattern.at_or_after(now) + self.grant_delay();
         let ue = &mut self.ues[id];
@@ -44,8 +41,8 @@ impl<P: Inspect> Du<P> {
             // A group's report counts for each of its bearers; control counts with the first.
             let mut control = block.control_bytes;
             for (position, group) in ue.groups.iter().enumerate() {
-                let own = block.bearers.iter().filter(|(index, ..)| group.drbs.contains(index));
-                let carried = own.map(|(_, _, bytes)| bytes).sum::<u32>() + std::mem::take(&mut control);
+                let own = block.content.parts.iter().filter(|part| group.drbs.contains(&part.drb));
+                let carried = own.map(|part| part.bytes).sum::<u32>() + std::mem::take(&mut control);
                 for index in &group.drbs {
                     if let Some(queue) = &mut self.drbs[*index].reported {
                         queue.receive(now, carried, ue.uplink.estimate.of_group(position));

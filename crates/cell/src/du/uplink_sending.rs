@@ -55,8 +55,8 @@ impl<P: Inspect> Du<P> {
         let waiting = port.ue(id).send(now, due, &mut block);
         block.report = ue.uplink.estimate.write(waiting);
         // What was sent waits for status reports from now on: RLC's timers of these bearers may end earlier than before.
-        for position in 0..block.bearers.len() {
-            self.arm_uplink(now, block.bearers[position].0, port);
+        for part in &block.content.parts {
+            self.arm_uplink(now, part.drb, port);
         }
         self.transmit_up(slot, block, port);
     }

@@ -3,12 +3,16 @@
 use tidemark_core::{Duration, Inspect, Instant};
 
 use super::scheduler::UplinkOrder;
+use super::shares::Shares;
 use super::uplink::earlier;
 use super::{Du, Port};
 use crate::output::UeId;
 use crate::ue_stack::block::Allocation;
 use crate::ue_stack::buffer_status::Groups;
 use tidemark_radio::slots::Slot;
+
+/// Resource blocks of the widest carrier (TS 38.101-1 5.3.2).
+const WIDEST: u64 = 275;
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
@@ -231,9 +235,10 @@ impl<P: Inspect> Du<P> {
         port: &mut impl Port<P>,
     ) -> u32 {
         let (now, all) = (self.pattern.start(slot), free);
-        let mut shares = std::mem::take(self.uplink_shares.entry(round).or_default());
+        let turns = self.uplink_shares.entry(round).or_insert_with(|| Shares::new(WIDEST, 0));
+        let mut shares = std::mem::take(turns);
         shares.begin(grants.len(), |position| grants[position].ue, &mut self.uplink_draws);
-        grants.sort_unstable_by_key(|grant| shares.rank(grant.ue));
+        grants.sort_unstable_by_key(|grant| (shares.turn(grant.ue), grant.ue));
         for grant in grants {
             if free == 0 {
                 break;
@@ -258,15 +263,15 @@ impl<P: Inspect> Du<P> {
                 grant.allocation = self.allocate(slot, grant.ue, grant.wanted, before + free);
                 // The first to be granted something has had the least: a UE that was silent starts from there, with nothing to make up for.
                 if free == all {
-                    shares.lift(grant.ue);
+                    shares.lift(shares.turn(grant.ue).0);
                 }
-                shares.grant(grant.ue, grant.allocation.prbs - before);
+                shares.serve(grant.ue, u64::from(grant.allocation.prbs - before));
                 free -= grant.allocation.prbs - before;
             }
         }
         // Nobody wants more, so that nobody is owed anything.
         if free > 0 {
-            shares.open();
+            shares.settle();
         }
         self.uplink_shares.insert(round, shares);
         free

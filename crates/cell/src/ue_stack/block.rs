@@ -2,9 +2,9 @@
 
 use super::buffer_status::Report;
 use super::control::Control;
-use crate::index::{DrbIndex, HarqProcess};
+use crate::index::HarqProcess;
+use crate::multiplexing::Content;
 use crate::output::UeId;
-use crate::rlc::Segment;
 
 /// Resource blocks of a UE in a slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,10 +25,7 @@ pub(crate) struct UplinkBlock {
     /// Sum of the linear SNRs of its transmissions, as in the downlink.
     pub(crate) energy: f64,
     pub(crate) transmissions: u32,
-    /// Segments, those of one bearer side by side.
-    pub(crate) segments: Vec<Segment>,
-    /// Bearers, how many of the segments are theirs, and their bytes with headers.
-    pub(crate) bearers: Vec<(DrbIndex, usize, u32)>,
+    pub(crate) content: Content,
     /// Messages that end in it, and the bytes of those and of one that does not end.
     pub(crate) control: Vec<Control>,
     pub(crate) control_bytes: u32,
@@ -41,8 +38,7 @@ impl UplinkBlock {
         (self.ue, self.process) = (ue, process);
         (self.mcs, self.prbs, self.bytes) = (allocation.mcs, allocation.prbs, allocation.bytes);
         (self.energy, self.transmissions, self.control_bytes) = (0.0, 0, 0);
-        self.segments.clear();
-        self.bearers.clear();
+        self.content.clear();
         self.control.clear();
     }
 }

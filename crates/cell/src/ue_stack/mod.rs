@@ -30,12 +30,8 @@ pub(crate) struct UeStack<P> {
     bearers: Vec<UplinkBearer<P>>,
     /// Logical channel groups, the most important first.
     groups: Vec<Group>,
-    /// True if a bearer has a guaranteed rate.
-    has_gbr: bool,
     control: ControlQueue,
     format: BsrFormat,
-    /// Blocks sent, by which bearers of equal importance take turns.
-    blocks: usize,
 }
 
 /// Uplink of one bearer.
@@ -59,11 +55,9 @@ impl<P: Inspect> UeStack<P> {
             drbs,
             sdap: UeSdap::new(drbs.default_drb(), &config.drb),
             groups: groups(drbs.iter().zip(bearers.iter().map(|bearer| &bearer.qos))),
-            has_gbr: bearers.iter().any(|bearer| bearer.qos.is_gbr()),
             bearers,
             control: ControlQueue::default(),
             format,
-            blocks: 0,
         }
     }
 
@@ -175,7 +169,7 @@ impl<P: Inspect> UeStack<P> {
     /// Goes on in another cell: MAC is reset, RLC re-established, and what has not reached the old gNB in order waits to be sent
     /// (TS 38.323 5.1.2). True if anything waits.
     pub(crate) fn re_establish(&mut self) -> bool {
-        (self.control, self.blocks) = (ControlQueue::default(), 0);
+        self.control = ControlQueue::default();
         let mut waits = false;
         for UplinkBearer { rlc, .. } in &mut self.bearers {
             for (qfi, came, packet) in rlc.re_establish() {

@@ -1,11 +1,12 @@
-//! Filling of a granted block: logical channel prioritisation (TS 38.321 5.4.3.1).
+//! Filling of a granted block.
 
 use tidemark_core::{BitRate, Duration, Inspect, Instant};
 
 use super::block::UplinkBlock;
 use super::buffer_status::Groups;
 use super::{UeStack, UplinkBearer};
-use crate::index::DrbIndex;
+use crate::index::{DrbIndex, UeDrbs};
+use crate::multiplexing::{Channels, Content, prioritise};
 use crate::rlc::Open;
 
 /// Rate that a bearer has of its UE's blocks, whatever more important ones have to send.
@@ -22,62 +23,64 @@ impl<P: Inspect> UeStack<P> {
     pub(crate) fn send(&mut self, now: Instant, due: Instant, block: &mut UplinkBlock) -> Groups {
         // The report's length follows from what waits before anything is taken.
         let format = self.format.of_groups(self.buffer_status().iter().filter(|waiting| **waiting > 0).count());
-        self.blocks += 1;
         let Self { drbs, bearers, groups, control, .. } = self;
-        let drbs = *drbs;
         let mut room = block.bytes.saturating_sub(format.octets);
         let statuses = control.fill_statuses(room, &mut block.control);
         block.control_bytes += statuses;
         room -= statuses;
-        // A guaranteed rate comes before importance.
-        if self.has_gbr {
-            for drb in groups.iter().flat_map(|group| &group.drbs) {
-                let bearer = &mut bearers[drbs.position(*drb)];
-                if bearer.qos.is_owed(now) {
-                    room -= bearer.fill(*drb, (now, due), room, block);
-                }
-            }
-        }
-        // Who is more important leaves to those behind it what they are due of their prioritised bit rates.
-        let mut behind: u32 = bearers.iter_mut().map(|bearer| bearer.due(now)).sum();
-        for group in groups {
-            // Equals go first by turns.
-            let count = group.drbs.len();
-            for drb in (0..count).map(|step| group.drbs[(self.blocks + step) % count]) {
-                let bearer = &mut bearers[drbs.position(drb)];
-                let own = bearer.due(now);
-                behind -= own;
-                let limit = room.saturating_sub(behind).max(own.min(room));
-                room -= bearer.fill(drb, (now, due), limit, block);
-            }
-        }
+        let content = &mut block.content;
+        room = prioritise(groups, room, &mut Uplink { drbs: *drbs, bearers, now, due, content });
         block.control_bytes += control.fill_queries(room, &mut block.control);
         self.buffer_status().map(|waiting| format.reported(waiting))
     }
 }
 
-impl<P: Inspect> UplinkBearer<P> {
-    /// Bytes of what waits that the prioritised bit rate covers.
-    fn due(&mut self, now: Instant) -> u32 {
-        let waits = self.rlc.has_data() && self.qos.may_send(now);
-        if waits { self.qos.prioritised_bytes(now).min(self.rlc.backlog()) } else { 0 }
+/// Bearers of a UE that fill a block of the uplink.
+struct Uplink<'a, P> {
+    drbs: UeDrbs,
+    bearers: &'a mut [UplinkBearer<P>],
+    now: Instant,
+    /// Time at which the block has arrived.
+    due: Instant,
+    content: &'a mut Content,
+}
+
+impl<P> Uplink<'_, P> {
+    fn bearer(&mut self, drb: DrbIndex) -> &mut UplinkBearer<P> {
+        &mut self.bearers[self.drbs.position(drb)]
+    }
+}
+
+impl<P: Inspect> Channels for Uplink<'_, P> {
+    fn waiting(&mut self, drb: DrbIndex) -> u32 {
+        let now = self.now;
+        let UplinkBearer { rlc, qos } = self.bearer(drb);
+        if rlc.has_data() && qos.may_send(now) { rlc.backlog() } else { 0 }
     }
 
-    /// Puts data of the bearer with this number into a block; gives the bytes of it with their headers.
-    fn fill(&mut self, drb: DrbIndex, (now, due): (Instant, Instant), room: u32, block: &mut UplinkBlock) -> u32 {
+    fn is_owed(&mut self, drb: DrbIndex) -> bool {
+        let now = self.now;
+        self.bearer(drb).qos.is_owed(now)
+    }
+
+    fn due(&mut self, drb: DrbIndex) -> u32 {
+        let (now, waiting) = (self.now, self.waiting(drb));
+        if waiting > 0 { self.bearer(drb).qos.prioritised_bytes(now).min(waiting) } else { 0 }
+    }
+
+    fn fill(&mut self, drb: DrbIndex, limit: u32) -> u32 {
+        let UplinkBearer { rlc, qos } = &mut self.bearers[self.drbs.position(drb)];
         // Above its maximum rate it waits, with whatever it has.
-        if !self.rlc.has_data() || !self.qos.may_send(now) {
+        if !rlc.has_data() || !qos.may_send(self.now) {
             return 0;
         }
-        let before = block.segments.len();
-        let filled = self.rlc.fill(now, due, room, &mut block.segments, &mut Open);
-        let own = block.segments.len() - before;
+        let (before, sent) = (self.content.segments.len(), rlc.sent());
+        let filled = rlc.fill(self.now, self.due, limit, &mut self.content.segments, &mut Open);
         // The room was too little for a segment.
-        if own == 0 {
+        if !self.content.add(drb, before, filled.used, rlc.sent() - sent) {
             return 0;
         }
-        self.qos.sent(filled.carried);
-        block.bearers.push((drb, own, filled.used));
+        qos.sent(filled.carried);
         filled.used
     }
 }
@@ -131,7 +134,7 @@ mod tests {
         let before = ue.buffer_status();
         assert!(before[0] >= 10_000 && before[0] == before[1] && before[2] == 0, "{before:?}");
         let (block, report) = send(&mut ue, 4_000);
-        let bytes: Vec<_> = block.bearers.iter().map(|(drb, _, bytes)| (*drb, *bytes)).collect();
+        let bytes: Vec<_> = block.content.parts.iter().map(|part| (part.drb, part.bytes)).collect();
         let [(DrbIndex(1), important), (DrbIndex(0), other)] = bytes[..] else { panic!("{bytes:?}") };
         // 64 kbit/s for 100 ms are 800 B.
         assert!((700..=900).contains(&other) && (3_000..=3_300).contains(&important), "{bytes:?}");

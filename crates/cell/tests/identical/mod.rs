@@ -25,7 +25,7 @@ pub struct Traffic {
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub mbps: f64,
-    /// Median of the delay, in ms.
+    /// Mean of the delay, in ms: delays are whole slots and a constant, so that a median is one of a few values.
     pub delay_ms: f64,
 }
 
@@ -72,12 +72,15 @@ pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration)
             Direction::Up => cell.handle_uplink(at, UeId(ue as u32), packet),
         }
     }
-    let outcome = |mut delays: Vec<Duration>| {
-        delays.sort_unstable();
+    let outcome = |delays: Vec<Duration>| {
         let mbps = delays.len() as f64 * size.as_f64() * 8e-6 / span.as_secs_f64();
-        Outcome { mbps, delay_ms: delays[delays.len() / 2].as_millis_f64() }
+        Outcome { mbps, delay_ms: mean_ms(&delays) }
     };
     delays.into_iter().map(outcome).collect()
+}
+
+fn mean_ms(delays: &[Duration]) -> f64 {
+    delays.iter().map(|delay| delay.as_millis_f64()).sum::<f64>() / delays.len() as f64
 }
 
 /// Time at which a packet was sent.
@@ -91,7 +94,7 @@ pub fn jain(outcomes: &[Outcome]) -> f64 {
     let sum = rates().sum::<f64>();
     sum * sum / rates().map(|rate| rate * rate).sum::<f64>() / outcomes.len() as f64
 }
-/// Gives the factor by which the greatest median of the delay exceeds the least.
+/// Gives the factor by which the greatest mean of the delay exceeds the least.
 pub fn spread(outcomes: &[Outcome]) -> f64 {
     let delays = || outcomes.iter().map(|outcome| outcome.delay_ms);
     delays().fold(0.0, f64::max) / delays().fold(f64::MAX, f64::min) - 1.0

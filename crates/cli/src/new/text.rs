@@ -46,7 +46,7 @@ pub(super) fn of(new: &New) -> String {
     let mut text = format!(
         "\
 #:schema ./{SCHEMA}
-# Every field with its unit and default: docs/reference/scenario.md, or `tidemark check --resolved` with this file.
+# Every field with its unit and default: `tidemark check --resolved` with this file, or *Fields of a scenario* in the book.
 
 name = \"{name}\"
 description = \"\"

@@ -1,7 +1,8 @@
-//! Results as text: tables on the terminal, and the page `docs/measured/reproduction.md`.
+//! Results as text: tables on the terminal, and rows as CSV.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+use miette::{IntoDiagnostic as _, Result};
 
 use super::results::{Beside, Counts, Outcome, Results, Row, Value};
 use super::verdict::Verdict;
@@ -10,45 +11,25 @@ use crate::table::{table, text};
 /// Folder of the pictures.
 const PICTURES: &str = "docs/reproduction/pictures";
 
-/// Rows of one target beyond this many are left to the page.
+/// Rows of one target beyond this many are left to the file.
 const MAX_ROWS: usize = 12;
 
-const HEAD: &str = "# What the papers published, and what comes out here
-
-Written by `tidemark reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md`; with some targets
-named instead of `--all`, it runs those and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`, and
-[results.json](../reproduction/results.json) has all figures for programs. Published figures come from other radios and other testbeds.
-
-A figure of ours is the mean over seeds of what each seed has, with the half of its interval of 95 % (Student's t). Repetitions on
-switches stand for seeds. Each row has a verdict:
-
-| verdict | of a figure | of a claim |
-| --- | --- | --- |
-| agrees | within its tolerance: a *value* within a relative or an absolute distance, whichever is wider; a *change* between two of our runs goes as far as the published one, less its slack | it holds |
-| better | beyond the tolerance, on the side that is declared to be the better one: less delay, more throughput, a change that goes further | |
-| missed | not measured, or beyond the tolerance | it does not hold |
-| tie | | an order between two runs whose difference, seed by seed, has an interval around zero |
-| calibrated | the scenario was calibrated to it, so that it proves nothing; where a run does not come to it, that is a miss | |
-| contradicted | the publication, or the program that it names, says otherwise: evidence [below](#contradicted) | the same |
-
-Agreeing and better rows are counted, out of those that are neither calibrated nor contradicted. *Near* marks a row with a bound inside its interval, or an order whose difference
-is less than the whole of its interval: [other seeds](../reproduction/seeds.md) may change its verdict. A chain of claims with ≤ holds where no step is reversed and its ends are apart. A target agrees if all of its rows do. [Claims of this
-project](#claims-of-this-project) are not counted.
-
-Where a paper leaves a condition open, it follows from what the paper says elsewhere, and the target says from what. Beyond what is said to be calibrated no parameter was chosen to hit a figure, and no
-tolerance was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
-";
-
-const LIMITS: &str = "
-## Limits
-
-Beside every result stands the same sender, the [oracle](front.md#the-oracle): it knows the capacity one loop late, exactly, and nothing else. Its rate is all throughput of the flows that a row is of, its delay
-their mean one-way delay, wire included, over the first three seeds. What a case has of it stands in each target's section. Runs without L4S are among the cases: their delays are the highest. Nobody has less delay at the same rate where the
-capacity stays for a loop; where the radio fades within one, who keeps a queue has more rate than the oracle, and it is no upper bound of that.
-
-| target | limit |
-| --- | --- |
-";
+/// Columns of the rows as CSV; values and halves of their intervals are several for a claim.
+const COLUMNS: [&str; 13] = [
+    "paper",
+    "mechanism",
+    "target",
+    "source",
+    "row",
+    "kind",
+    "published",
+    "ours",
+    "interval",
+    "agrees_if",
+    "verdict",
+    "near",
+    "own",
+];
 
 /// The outcome of one target on the terminal.
 pub(super) fn on_terminal(outcome: &Outcome) -> String {
@@ -68,7 +49,7 @@ pub(super) fn on_terminal(outcome: &Outcome) -> String {
     }
     let _ = writeln!(out, "{rows}");
     if shown.len() > MAX_ROWS {
-        let _ = writeln!(out, "({} more: see --markdown)", shown.len() - MAX_ROWS);
+        let _ = writeln!(out, "({} more: see --csv)", shown.len() - MAX_ROWS);
     }
     if let Some(limit) = limit_of(outcome) {
         let _ = writeln!(out, "limit: {limit}");
@@ -106,120 +87,46 @@ pub(super) fn summary(results: &Results) -> String {
     format!("rows: {}\ntargets: {}", rows.text(), targets.text())
 }
 
-/// The page of these results; `all` are the names of the targets that there are.
-pub(super) fn page<'a>(results: &Results, all: impl Iterator<Item = &'a str>) -> String {
-    let Counts { rows, targets } = results.counts();
-    let mut out = format!("{HEAD}\n**{} of {} rows** agree ({}). ", rows.good(), rows.counted(), rows.text());
-    let _ = writeln!(out, "**{} of {} targets** agree ({}).", targets.good(), targets.counted(), targets.text());
-    let missing: Vec<_> =
-        all.filter(|id| !results.targets.iter().any(|of| of.id == **id)).map(|id| format!("`{id}`")).collect();
-    if !missing.is_empty() {
-        let _ = writeln!(out, "\nNot run yet: {}.", missing.join(", "));
-    }
-    counts(&mut out, "paper", &results.counts_by(|of| Some(of.paper.clone())));
-    counts(&mut out, "mechanism", &results.counts_by(|of| Some(of.mechanism.clone())));
-    out.push_str("\n| kind of row | rows that agree |\n| --- | --- |\n");
-    for (kind, tally) in results.rows_by_kind() {
-        let _ = writeln!(out, "| {} | {} |", kind.text(), tally.text());
-    }
-    out.push_str("\n| target | source | verdict | rows that agree |\n| --- | --- | --- | --- |\n");
-    for of in &results.targets {
-        let anchor: String = of.id.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect();
-        let (verdict, rows) = (of.verdict.text(), of.tally().text());
-        let _ = writeln!(out, "| [{}](#{anchor}) | {} | {verdict} | {rows} |", of.id, of.source);
-    }
-    limits(&mut out, &results.targets);
-    contradicted(&mut out, &results.targets);
-    own_claims(&mut out, &results.targets);
-    results.targets.iter().for_each(|of| section(&mut out, of));
-    out
+/// The rows of all targets as CSV.
+///
+/// # Errors
+/// A table that can't be written.
+pub(super) fn rows(results: &Results) -> Result<String> {
+    let rows = results.targets.iter().flat_map(|of| of.rows.iter().map(move |row| cells(of, row)));
+    csv(&COLUMNS, rows)
 }
 
-fn counts(out: &mut String, part: &str, counts: &BTreeMap<String, Counts>) {
-    let _ = writeln!(out, "\n| {part} | rows that agree | targets that agree |\n| --- | --- | --- |");
-    for (name, Counts { rows, targets }) in counts {
-        let _ = writeln!(out, "| {name} | {} | {} |", rows.text(), targets.text());
-    }
+fn cells(of: &Outcome, row: &Row) -> [String; COLUMNS.len()] {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let values = |part: fn(&Value) -> Option<f64>| row.ours.iter().map(|value| number(part(value))).collect::<Vec<_>>();
+    [
+        of.paper.clone(),
+        of.mechanism.clone(),
+        of.id.clone(),
+        of.source.clone(),
+        row.name.clone(),
+        row.kind.text().into(),
+        number(row.published),
+        values(|value| value.mean).join("; "),
+        values(|value| value.half).join("; "),
+        row.agrees_if.clone(),
+        row.verdict.text().into(),
+        row.is_near.to_string(),
+        row.own.to_string(),
+    ]
 }
 
-/// Limit of every target in a line.
-fn limits(out: &mut String, targets: &[Outcome]) {
-    out.push_str(LIMITS);
-    for (of, limit) in targets.iter().filter_map(|of| Some((of, limit_of(of)?))) {
-        let says =
-            of.limit_says.as_deref().filter(|says| *says != limit).map_or_else(String::new, |says| format!(". {says}"));
-        let _ = writeln!(out, "| {} | {limit}{says} |", of.id);
+/// A table as CSV.
+///
+/// # Errors
+/// A table that can't be written.
+pub(super) fn csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(head).into_diagnostic()?;
+    for row in rows {
+        writer.write_record(row).into_diagnostic()?;
     }
-}
-
-fn contradicted(out: &mut String, targets: &[Outcome]) {
-    out.push_str("\n## Contradicted\n\nFigures that their own publication, or the program that they are said to be of, contradicts.\n");
-    for (of, contradiction) in targets.iter().flat_map(|of| of.contradicted.iter().map(move |one| (of, one))) {
-        let _ = writeln!(out, "\n**{}** ({}): {}.", of.source, of.id, contradiction.rows.join("; "));
-        let _ = writeln!(out, "By: {}\n{}\n", contradiction.by.trim(), contradiction.evidence.trim());
-        let _ = writeln!(out, "*To save it:* {}", contradiction.sceptic.trim());
-    }
-}
-
-fn own_claims(out: &mut String, targets: &[Outcome]) {
-    out.push_str("\n## Claims of this project\n\nWhat the papers do not say. Not counted.\n\n");
-    out.push_str("| target | claim | ours | |\n| --- | --- | --- | --- |\n");
-    for (of, row) in targets.iter().flat_map(|of| of.rows.iter().map(move |row| (of, row))).filter(|(_, row)| row.own) {
-        let _ = writeln!(out, "| {} | {} | {} | {} |", of.id, row.name, ours(row), verdict_of(row));
-    }
-}
-
-fn section(out: &mut String, of: &Outcome) {
-    let mut seeds = if of.seeds == 1 { "one run".into() } else { format!("{} seeds", of.seeds) };
-    let mut with: Vec<_> = of.seeds_with.iter().map(|(part, count)| (count, part)).collect();
-    with.sort();
-    with.iter().rev().for_each(|(count, part)| _ = write!(seeds, ", {count} where a case has `{part}`"));
-    let _ =
-        writeln!(out, "\n## {}\n\n{}: **{}**, {}; {seeds}.", of.id, of.source, of.verdict.text(), of.tally().text());
-    if !of.text.is_empty() {
-        let _ = writeln!(out, "{}", of.text);
-    }
-    if let Some(calibrated) = &of.calibrated {
-        let _ = writeln!(out, "\nCalibrated: {calibrated}");
-    }
-    let (figures, claims): (Vec<_>, Vec<_>) = of.of_paper().partition(|row| row.published.is_some());
-    if !figures.is_empty() {
-        out.push_str("\n| figure | published | ours | agrees if | |\n| --- | ---: | ---: | --- | --- |\n");
-        for row in figures {
-            let published = row.published.unwrap_or_default();
-            let _ = writeln!(
-                out,
-                "| {} | {published} | {} | {} | {} |",
-                row.name,
-                ours(row),
-                row.agrees_if,
-                verdict_of(row)
-            );
-        }
-    }
-    if !claims.is_empty() {
-        out.push_str("\n| what must hold | ours | |\n| --- | --- | --- |\n");
-        for row in claims {
-            let _ = writeln!(out, "| {} | {} | {} |", row.name, ours(row), verdict_of(row));
-        }
-    }
-    if let Some(note) = &of.note {
-        let _ = writeln!(out, "\n{note}");
-    }
-    if !of.limit.is_empty() {
-        out.push_str(
-            "\n| case | Mbit/s | of the oracle's | ms | of the oracle's |\n| --- | ---: | ---: | ---: | ---: |\n",
-        );
-    }
-    for beside in &of.limit {
-        let Beside { case, rate, delay, oracle_rate, oracle_delay } = beside;
-        let number = |value: Option<f64>| value.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
-        let share = beside.share().map_or_else(String::new, |share| format!("{:.0} % of ", 100.0 * share));
-        let times = beside.times().map_or_else(String::new, |times| format!("{times:.2} times "));
-        let (rate, delay, oracle_rate, oracle_delay) =
-            (number(*rate), number(*delay), number(*oracle_rate), number(*oracle_delay));
-        let _ = writeln!(out, "| {case} | {rate} | {share}{oracle_rate} | {delay} | {times}{oracle_delay} |");
-    }
+    String::from_utf8(writer.into_inner().into_diagnostic()?).into_diagnostic()
 }
 
 /// Values of a row with their intervals, and the orders that a claim wants between them.
@@ -251,6 +158,8 @@ fn verdict_of(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::target::{Contradiction, Kind};
     use super::*;
 
@@ -316,25 +225,16 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_counts_rows_and_what_is_not_counted() {
-        let page = page(&results(), ["a.one", "a.two"].into_iter());
-        for line in [
-            "**1 of 2 rows** agree (1 of 2; 1 missed; beside them 1 contradicted). **0 of 1 targets** agree (0 of 1; 1 missed).",
-            "Not run yet: `a.two`.",
-            "| M | 1 of 2; 1 missed; beside them 1 contradicted | 0 of 1; 1 missed |",
-            "| claims | 1 of 1 |",
-            "| [a.one](#aone) | A, Fig. 1 | missed | 1 of 2; 1 missed; beside them 1 contradicted |",
-            "A, Fig. 1: **missed**, 1 of 2; 1 missed; beside them 1 contradicted; 5 seeds, 100 where a case has `one`, 20 where a case has `few`.",
-            "| delay, ms | 1.5 | 3.00 ± 0.25 | 1.00 to 2.00 | **missed**, near |",
-            "| a.one | an oracle has 40.0 Mbit/s at 20.0 ms, ours 90 % of its rate at 1.50 to 15.00 times its delay. A caveat. |",
-            "| x.with | 36.0 | 90 % of 40.0 | 30.0 | 1.50 times 20.0 |",
-            "| a rises | 1.00 ± 0.25 ≤ 2.00 ± 0.25 < 3.00 ± 0.25 | agrees |",
-            "| a.one | own claim | 1.00 ± 0.25 ≤ 2.00 ± 0.25 | agrees |",
-            "By: Table 1 beside Table 2",
-            "*To save it:* None.",
-        ] {
-            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
-        }
+    fn every_row_is_a_line_with_its_verdict() {
+        let text = rows(&results()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], COLUMNS.join(","));
+        assert_eq!(lines[1], r#"A,M,a.one,"A, Fig. 1","delay, ms",values,1.5,3,0.25,1.00 to 2.00,missed,true,false"#);
+        assert_eq!(
+            lines[3],
+            r#"A,M,a.one,"A, Fig. 1",a rises,claims,,1; 2; 3,0.25; 0.25; 0.25,<= <,agrees,false,false"#
+        );
+        assert_eq!(lines.len(), 5);
     }
 
     #[test]

@@ -65,16 +65,16 @@ pub(crate) struct Reproduce {
     /// Write a file of results; one that is there keeps its results of other targets
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "other_seeds"])]
     results: Option<PathBuf>,
-    /// Write a page with every figure, of the file of results if there is one
+    /// Write the rows as a table (CSV), of the file of results if there is one; with --sensitivity or --other-seeds those that change
     #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    csv: Option<PathBuf>,
     /// Compare with a file of results: fail if a row that agrees there does not any more
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Compare with a file of results over other seeds: fail if a row changes that is not near its bound; --markdown writes the comparison
+    /// Compare with a file of results over other seeds: fail if a row changes that is not near its bound
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "check"])]
     other_seeds: Option<PathBuf>,
-    /// Run the targets with other values of what the papers leave open too, and name the rows that change; --markdown writes these
+    /// Run the targets with other values of what the papers leave open too, and count the rows that change
     #[arg(long)]
     sensitivity: bool,
     /// Folder of the runs' figures: what is there is not run again
@@ -86,7 +86,7 @@ pub(crate) struct Reproduce {
 }
 
 impl Reproduce {
-    /// Runs the targets, prints their outcomes and writes results and page.
+    /// Runs the targets, prints their outcomes and writes results and rows.
     ///
     /// # Errors
     /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
@@ -122,9 +122,9 @@ impl Reproduce {
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
         if self.sensitivity {
             let changes = varied.iter().map(|of| of.changes(|target| target.judge(&runs), &outcomes));
-            let page = sensitivity::page(&changes.collect::<Vec<_>>(), self.seeds);
-            say!("{page}");
-            return self.markdown.as_deref().map_or(Ok(()), |file| write(file, &page));
+            let changes: Vec<_> = changes.collect();
+            say!("{}", sensitivity::on_terminal(&changes, self.seeds));
+            return self.csv.as_deref().map_or(Ok(()), |file| write(file, &sensitivity::rows(&changes)?));
         }
         if let Some(file) = &self.other_seeds {
             let draws = |outcome: &&Outcome| !chosen.iter().any(|of| of.target.id == outcome.id && of.is_procedure());
@@ -132,13 +132,12 @@ impl Reproduce {
                 .compare_seeds(&Results::read(file)?, &outcomes.iter().filter(draws).cloned().collect::<Vec<_>>());
         }
         let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
-        let ids = || targets.target.iter().map(|target| target.id.as_str());
-        results.update(outcomes, ids());
+        results.update(outcomes, targets.target.iter().map(|target| target.id.as_str()));
         if let Some(file) = &self.results {
             write(file, &results.text()?)?;
         }
-        if let Some(file) = &self.markdown {
-            write(file, &document::page(&results, ids()))?;
+        if let Some(file) = &self.csv {
+            write(file, &document::rows(&results)?)?;
         }
         if worse.is_empty() { Ok(()) } else { Err(miette!("rows that agreed do not any more:\n{}", worse.join("\n"))) }
     }
@@ -146,8 +145,8 @@ impl Reproduce {
     /// Compares with results over other seeds.
     fn compare_seeds(&self, before: &Results, outcomes: &[Outcome]) -> Result<()> {
         let seeds = Seeds::compare(before, outcomes, self.first_seed);
-        say!("{}", seeds.page());
-        self.markdown.as_deref().map_or(Ok(()), |file| write(file, &seeds.page()))?;
+        say!("{}", seeds.on_terminal());
+        self.csv.as_deref().map_or(Ok(()), |file| write(file, &seeds.rows()?))?;
         seeds.check()
     }
 

@@ -1,4 +1,4 @@
-//! File of results: every target's rows with their verdicts, from which pages are written.
+//! File of results: every target's rows with their verdicts, from which tables are written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,13 +1,13 @@
-//! `tidemark rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue, as a table.
+//! `tidemark rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use miette::{Context, IntoDiagnostic, Result};
 use serde::Deserialize;
 
+use super::document::csv;
 use super::expression::{Comparison, Measure};
 use super::runs::{Runs, Wanted};
 use super::target::{Claim, Targets};
@@ -24,27 +24,15 @@ macro_rules! scenarios {
 }
 scenarios!("5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7");
 
-/// The columns that are measured: their head, and the figure's name.
-const COLUMNS: [(&str, &str); 6] = [
-    ("rate, Mbit/s", "throughput_total"),
-    ("one-way delay p50, ms", "owd_p50"),
-    ("p95, ms", "owd_p95"),
-    ("packets lost, %", "loss_percent"),
-    ("frames lost, %", "frames_lost_percent"),
-    ("frozen, s", "frozen_s"),
+/// The columns that are measured: their head, the figure's name, and their name in the table.
+const COLUMNS: [(&str, &str, &str); 6] = [
+    ("rate, Mbit/s", "throughput_total", "throughput_mbps"),
+    ("one-way delay p50, ms", "owd_p50", "owd_p50_ms"),
+    ("p95, ms", "owd_p95", "owd_p95_ms"),
+    ("packets lost, %", "loss_percent", "packets_lost_percent"),
+    ("frames lost, %", "frames_lost_percent", "frames_lost_percent"),
+    ("frozen, s", "frozen_s", "frozen_s"),
 ];
-
-const HEAD: &str = "# The test cases of RFC 8867
-
-Written by `tidemark rfc8867 --markdown docs/measured/rfc8867.md`; the scenarios are in `scenarios/rfc8867/`, the claims in its `cases.toml`.
-
-Every test case runs over the RFC's drop-tail queue, which holds 300 ms at the case's reference capacity, and over DualPI2 (RFC 9332), which
-the RFC does not have: sL4S and cL4S answer nothing but marks, and a drop-tail queue sets none. Videos have 30 frames a second and
-rates from 150 kbit/s (UDP Prague: 100 kbit/s) to 5 Mbit/s, more than any of the links; TCP is CUBIC without ECN. Rates are of IP
-packets, and sums where there are several flows of a kind; delays are of packets from one end to the other, propagation included. The RFC's
-jitter of up to 30 ms on the path is a normal deviation of 5 ms each way, cut at three deviations to either side, without
-reordering (RFC 8868); it comes before the bottleneck. What the RFC expects it says in words; the figures of the claims are ours.
-";
 
 /// Arguments of `tidemark rfc8867`.
 #[derive(Args)]
@@ -52,9 +40,9 @@ pub(crate) struct Rfc8867 {
     /// Seeds to run; figures are means over them
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Write the page
+    /// Write the figures as a table (CSV)
     #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    csv: Option<PathBuf>,
     /// Folder of the runs' figures: what is there is not run again
     #[arg(long, value_name = "DIR", default_value = super::STORE)]
     store: PathBuf,
@@ -133,10 +121,10 @@ impl Cases {
 }
 
 impl Rfc8867 {
-    /// Runs every case and writes the page.
+    /// Runs every case, prints its figures and writes the table.
     ///
     /// # Errors
-    /// A run that fails, or a page that can't be written.
+    /// A run that fails, or a table that can't be written.
     pub(crate) fn execute(&self) -> Result<()> {
         let cases = Cases::load()?;
         let targets = cases.targets();
@@ -144,22 +132,35 @@ impl Rfc8867 {
         let wanted = cases.case.iter().map(|case| case.wanted(&cases, &seeds)).collect::<Result<Vec<_>>>()?;
         let mut runs = Runs::new(&targets, &wanted, &self.store, self.out.clone())?;
         runs.make(&wanted)?;
-        let mut page = String::from(HEAD);
+        let mut lines = Vec::new();
         for case in &cases.case {
             let figure = |measure: &Measure| runs.mean(&case.section, &seeds, measure);
             let rows = cases.pairs().map(|(controller, queue)| case.row(controller, queue, &figure));
             let rows = rows.collect::<Result<Vec<_>>>()?;
-            say!("{} {}\n{}", case.section, case.title, on_terminal(&rows));
-            section(&mut page, case, &rows);
+            say!("{} {}\nExpected: {}\n{}", case.section, case.title, case.expects, on_terminal(&rows));
+            say!("Claims: {}.\n{}\n", case.claims().join("; "), case.note.trim());
+            lines.extend(rows.iter().flat_map(|row| row.cells(&case.section)));
         }
-        if let Some(file) = &self.markdown {
-            std::fs::write(file, page).into_diagnostic().wrap_err_with(|| file.display().to_string())?;
+        if let Some(file) = &self.csv {
+            let figures = COLUMNS.map(|(.., name)| name);
+            let [rate, p50, p95, lost, frames, frozen] = figures;
+            let head =
+                ["case", "controller", "queue", "flows", rate, p50, p95, lost, frames, frozen, "claims", "missed"];
+            std::fs::write(file, csv(&head, lines.into_iter())?)
+                .into_diagnostic()
+                .wrap_err_with(|| file.display().to_string())?;
         }
         Ok(())
     }
 }
 
 impl Case {
+    /// Gives the claims with their numbers, which misses name.
+    fn claims(&self) -> Vec<String> {
+        let numbered = (1..).zip(self.claim.iter().flat_map(Claim::expand));
+        numbered.map(|(number, claim)| format!("({number}) {}", claim.says)).collect()
+    }
+
     /// Runs that the case needs.
     fn wanted(&self, cases: &Cases, seeds: &[u64]) -> Result<Wanted> {
         let measures = cases.pairs().map(|(controller, queue)| self.measures(controller, queue));
@@ -170,7 +171,7 @@ impl Case {
     /// Measures of a controller over a queue that columns and claims need.
     fn measures(&self, controller: &Part, queue: &Part) -> Result<Vec<Measure>> {
         let id = id(controller, queue);
-        let columns = self.flows.iter().flat_map(|flow| COLUMNS.iter().map(|(_, metric)| column(&id, metric, flow)));
+        let columns = self.flows.iter().flat_map(|flow| COLUMNS.iter().map(|(_, metric, _)| column(&id, metric, flow)));
         let mut measures: Vec<_> = columns.collect();
         for claim in self.claim.iter().flat_map(Claim::expand) {
             let comparison = Comparison::parse(&claim.holds.replace("$case", &id))?;
@@ -184,7 +185,7 @@ impl Case {
     fn row(&self, controller: &Part, queue: &Part, figure: &dyn Fn(&Measure) -> Option<f64>) -> Result<Row> {
         let id = id(controller, queue);
         let flows = self.flows.iter().map(|flow| {
-            let columns = COLUMNS.iter().map(|(_, metric)| figure(&column(&id, metric, flow))).collect();
+            let columns = COLUMNS.iter().map(|(_, metric, _)| figure(&column(&id, metric, flow))).collect();
             (flow.clone(), columns)
         });
         let claims: Vec<_> = self.claim.iter().flat_map(Claim::expand).collect();
@@ -218,7 +219,7 @@ fn id(controller: &Part, queue: &Part) -> String {
 fn on_terminal(rows: &[Row]) -> String {
     let heads: Vec<_> = ["controller", "queue", "flows"]
         .into_iter()
-        .chain(COLUMNS.iter().map(|(head, _)| *head))
+        .chain(COLUMNS.iter().map(|(head, ..)| *head))
         .chain(["as expected"])
         .collect();
     let mut out = table(&heads);
@@ -233,34 +234,33 @@ fn on_terminal(rows: &[Row]) -> String {
     out.to_string()
 }
 
-fn section(page: &mut String, case: &Case, rows: &[Row]) {
-    let _ = writeln!(page, "\n## {} {}\n\nExpected: {}\n", case.section, case.title, case.expects);
-    let _ = write!(page, "| controller | queue | flows |");
-    COLUMNS.iter().for_each(|(head, _)| {
-        let _ = write!(page, " {head} |");
-    });
-    let _ = writeln!(page, " as expected |\n| --- | --- | --- |{} --- |", " ---: |".repeat(COLUMNS.len()));
-    for row in rows {
-        for (index, (flow, values)) in row.flows.iter().enumerate() {
-            let _ = write!(page, "| {} | {} | {flow} |", row.controller, row.queue);
-            values.iter().for_each(|value| {
-                let _ = write!(page, " {} |", shown(*value));
-            });
-            let verdict = if index == 0 { row.verdict() } else { String::new() };
-            let _ = writeln!(page, " {verdict} |");
-        }
-    }
-    let _ = writeln!(page, "\nClaims: {}.\n\n{}", case.claims().join("; "), case.note.trim());
-}
-
-impl Case {
-    fn claims(&self) -> Vec<String> {
-        let numbered = (1..).zip(self.claim.iter().flat_map(Claim::expand));
-        numbered.map(|(number, claim)| format!("({number}) {}", claim.says)).collect()
-    }
-}
-
 impl Row {
+    /// Cells of the table, a row for each kind of flow; claims stand in the first.
+    fn cells(&self, case: &str) -> Vec<[String; 12]> {
+        let row = |(index, (flow, values)): (usize, &(String, Vec<Option<f64>>))| {
+            let mut of_figures =
+                values.iter().map(|value| value.map_or_else(String::new, |value| format!("{value:.2}")));
+            let mut figure = || of_figures.next().unwrap_or_default();
+            let missed = self.missed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            let [claims, missed] = if index == 0 { [self.claims.to_string(), missed] } else { Default::default() };
+            [
+                case.into(),
+                self.controller.clone(),
+                self.queue.clone(),
+                flow.clone(),
+                figure(),
+                figure(),
+                figure(),
+                figure(),
+                figure(),
+                figure(),
+                claims,
+                missed,
+            ]
+        };
+        self.flows.iter().enumerate().map(row).collect()
+    }
+
     /// Says `yes` if every claim holds, or else which of them do not.
     fn verdict(&self) -> String {
         if self.missed.is_empty() {

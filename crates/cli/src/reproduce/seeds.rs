@@ -1,18 +1,12 @@
 //! Verdicts over two sets of seeds: rows that change, and whether they were near a bound.
 
-use std::fmt::Write as _;
-
 use miette::{Result, miette};
 
-use super::document::ours;
+use super::document::{csv, ours};
 use super::results::{Outcome, Results, Row};
 
-const HEAD: &str = "# Verdicts over other seeds
-
-Written by `tidemark reproduce --all --first-seed N --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md`, which runs every target with other seeds than the
-[results](results.json) have, as many of them, and fails if a row changes its verdict that is near its bound in neither set. A figure is near if the bound lies in its interval of 95 %, an order between runs if their
-difference is less than the whole of its own. Procedures that draw nothing by seeds are left out.
-";
+/// Columns of the rows that change, as CSV.
+const COLUMNS: [&str; 8] = ["target", "row", "first_seeds", "other_seeds", "agrees_if", "before", "now", "near"];
 
 /// Row whose verdict differs between two sets of seeds.
 struct Change<'a> {
@@ -56,30 +50,42 @@ impl<'a> Seeds<'a> {
         if names.is_empty() { Ok(()) } else { Err(miette!("rows that change and are not near:\n{}", names.join("\n"))) }
     }
 
-    /// The page, or the same for the terminal.
-    pub(super) fn page(&self) -> String {
-        let (rows, changed) = (self.rows, self.changes.len());
+    /// Counts for the terminal.
+    pub(super) fn on_terminal(&self) -> String {
         let near = self.changes.iter().filter(|change| change.is_near()).count();
-        let mut out = format!(
-            "{HEAD}\nHere seeds from {} on: **{changed} of {rows} rows** change their verdict, {near} of them near their bound.\n\n\
-             | target | row | first seeds | other seeds | agrees if | change | near |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+        let (rows, changed) = (self.rows, self.changes.len());
+        format!(
+            "seeds from {} on: {changed} of {rows} rows change their verdict, {near} of them near their bound",
             self.first_seed
-        );
-        for change in &self.changes {
-            let Change { target, before, now } = change;
-            let agrees_if = if now.published.is_some() { now.agrees_if.as_str() } else { "" };
-            let (was, is) = (before.verdict.text(), now.verdict.text());
-            let near = if change.is_near() { "yes" } else { "**no**" };
-            let (old, new) = (ours(before), ours(now));
-            let _ = writeln!(out, "| {target} | {} | {old} | {new} | {agrees_if} | {was} → {is} | {near} |", now.name);
-        }
-        out
+        )
+    }
+
+    /// The rows that change as CSV.
+    ///
+    /// # Errors
+    /// A table that can't be written.
+    pub(super) fn rows(&self) -> Result<String> {
+        csv(&COLUMNS, self.changes.iter().map(Change::cells))
     }
 }
 
 impl Change<'_> {
     fn is_near(&self) -> bool {
         self.before.is_near || self.now.is_near
+    }
+
+    fn cells(&self) -> [String; COLUMNS.len()] {
+        let Self { target, before, now } = self;
+        [
+            (*target).into(),
+            now.name.clone(),
+            ours(before),
+            ours(now),
+            now.agrees_if.clone(),
+            before.verdict.text().into(),
+            now.verdict.text().into(),
+            self.is_near().to_string(),
+        ]
     }
 }
 
@@ -122,10 +128,12 @@ mod tests {
         let now = [outcome(&[("x", Missed, false), ("y", Agrees, true), ("z", Agrees, false), ("own", Missed, false)])];
         let seeds = Seeds::compare(&before, &now, 1001);
         assert!(seeds.check().is_ok());
-        assert!(seeds.page().contains("**2 of 3 rows** change their verdict, 2 of them near"), "{}", seeds.page());
-        assert!(
-            seeds.page().contains("| a.1 | x | 1.25 ± 0.50 | 1.25 ± 0.50 | 1.00 to 2.00 | agrees → missed | yes |")
+        assert_eq!(
+            seeds.on_terminal(),
+            "seeds from 1001 on: 2 of 3 rows change their verdict, 2 of them near their bound"
         );
+        let line = "a.1,x,1.25 ± 0.50,1.25 ± 0.50,1.00 to 2.00,agrees,missed,true";
+        assert_eq!(seeds.rows().unwrap().lines().nth(1), Some(line));
         let far = [outcome(&[("z", Missed, false)])];
         let error = Seeds::compare(&before, &far, 1001).check().unwrap_err().to_string();
         assert!(error.contains("a.1: z"), "{error}");

@@ -1,21 +1,18 @@
 //! Rows that change with what the papers leave open: each free parameter at other values than ours.
 
-use std::fmt::Write as _;
-
 use miette::{Result, WrapErr as _};
 
+use super::document::csv;
 use super::draws::Draws;
 use super::outcome::Prepared;
 use super::results::Outcome;
 use super::runs::Wanted;
 use super::target::{Parameter, Target, Targets};
+use super::verdict::Verdict;
+use crate::table::{table, text};
 
-const HEAD: &str = "# What depends on what was chosen
-
-Written by `make papers-sensitivity`. Each parameter is one that a paper leaves open: its targets are run once more with half and with double of our value, or with the
-other choice, and the rows whose verdicts change are named. The parameters are in `scenarios/papers/targets/`; thresholds, loads and times that a paper publishes are none of them, and what was taken
-from a published result is in [calibration.md](calibration.md).
-";
+/// Columns of the rows that change, as CSV.
+const COLUMNS: [&str; 9] = ["scenario", "parameter", "ours", "instead", "rows", "target", "row", "before", "now"];
 
 /// A free parameter at another value, with the targets that are run so.
 pub(super) struct Variation<'a> {
@@ -25,7 +22,7 @@ pub(super) struct Variation<'a> {
     targets: Vec<Prepared<'a>>,
 }
 
-/// Rows of a target whose verdicts changed, as sentences.
+/// Rows whose verdicts changed with a parameter's other value.
 pub(super) struct Changes {
     scenario: String,
     value: String,
@@ -33,10 +30,15 @@ pub(super) struct Changes {
     ours: String,
     /// Rows that were compared.
     rows: usize,
-    /// Change of the rows that agree or are better.
-    gained: usize,
-    lost: usize,
-    changed: Vec<String>,
+    changed: Vec<Changed>,
+}
+
+/// Row whose verdict changed.
+struct Changed {
+    target: String,
+    row: String,
+    before: Verdict,
+    now: Verdict,
 }
 
 /// Name of the part of a case that sets a parameter to another value.
@@ -96,8 +98,6 @@ impl<'a> Variation<'a> {
             says: self.parameter.says.clone(),
             ours: self.parameter.ours.clone(),
             rows: 0,
-            gained: 0,
-            lost: 0,
             changed: Vec::new(),
         };
         for target in &self.targets {
@@ -106,10 +106,12 @@ impl<'a> Variation<'a> {
             for (before, now) in own.rows.iter().zip(&other.rows).filter(|(row, _)| !row.own) {
                 changes.rows += 1;
                 if before.verdict != now.verdict {
-                    changes.gained += usize::from(now.verdict.is_good() && !before.verdict.is_good());
-                    changes.lost += usize::from(before.verdict.is_good() && !now.verdict.is_good());
-                    let (before_text, now_text) = (before.verdict.text(), now.verdict.text());
-                    changes.changed.push(format!("{}, {}: {before_text} → {now_text}", own.id, before.name));
+                    changes.changed.push(Changed {
+                        target: own.id.clone(),
+                        row: before.name.clone(),
+                        before: before.verdict,
+                        now: now.verdict,
+                    });
                 }
             }
         }
@@ -117,27 +119,53 @@ impl<'a> Variation<'a> {
     }
 }
 
-/// The page, or the same for the terminal; `seeds` is how many of them each target was run with, at ours and at the other values.
-pub(super) fn page(changes: &[Changes], seeds: Option<u64>) -> String {
+impl Changes {
+    /// Counts the changed rows that are good by one verdict and not by the other.
+    fn count(&self, good: impl Fn(&Changed) -> Verdict, bad: impl Fn(&Changed) -> Verdict) -> usize {
+        self.changed.iter().filter(|of| good(of).is_good() && !bad(of).is_good()).count()
+    }
+
+    fn lost(&self) -> usize {
+        self.count(|of| of.before, |of| of.now)
+    }
+
+    fn gained(&self) -> usize {
+        self.count(|of| of.now, |of| of.before)
+    }
+}
+
+/// Counts for the terminal; `seeds` is how many of them each target was run with, at ours and at the other values.
+pub(super) fn on_terminal(changes: &[Changes], seeds: Option<u64>) -> String {
     let seeds = seeds.map_or_else(|| "the target's own number of seeds".into(), |count| format!("{count} seeds"));
     let changing = changes.iter().filter(|of| !of.changed.is_empty()).count();
-    let mut out = format!(
-        "{HEAD}\nHere with {seeds}, for our value as for the other. **{changing} of {} other values** change a verdict. *Lost* are rows that agree or are better with ours alone, *gained* \
-         those with the other alone.\n\n| scenario | parameter | ours | instead | rows | changed | lost | gained |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n",
-        changes.len()
-    );
+    let mut rows = table(&["scenario", "parameter", "ours", "instead", "rows", "changed", "lost", "gained"]);
     for of in changes {
-        let Changes { scenario, says, ours, value, rows, gained, lost, changed } = of;
-        let count = changed.len();
-        let _ = writeln!(out, "| {scenario} | {says} | {ours} | {value} | {rows} | {count} | {lost} | {gained} |");
+        let counts = [of.rows, of.changed.len(), of.lost(), of.gained()].map(|count| count.to_string());
+        let names = [&of.scenario, &of.says, &of.ours, &of.value];
+        rows.add_row(names.into_iter().chain(&counts).map(|cell| text(cell)));
     }
-    for of in changes.iter().filter(|of| !of.changed.is_empty()) {
-        let _ = writeln!(out, "\n## {}, {}: {} instead of {}\n", of.scenario, of.says, of.value, of.ours);
-        of.changed.iter().for_each(|row| {
-            let _ = writeln!(out, "- {row}");
-        });
-    }
-    out
+    format!("{rows}\n{changing} of {} other values change a verdict, with {seeds}", changes.len())
+}
+
+/// The rows that change as CSV, and a line without a row for a value that changes none.
+///
+/// # Errors
+/// A table that can't be written.
+pub(super) fn rows(changes: &[Changes]) -> Result<String> {
+    let rows = changes.iter().flat_map(|of| {
+        let with = |changed: [String; 4]| {
+            let [target, row, before, now] = changed;
+            let [scenario, says, ours, value] = [&of.scenario, &of.says, &of.ours, &of.value].map(Clone::clone);
+            [scenario, says, ours, value, of.rows.to_string(), target, row, before, now]
+        };
+        let none = of.changed.is_empty().then(|| with(Default::default()));
+        let changed = of
+            .changed
+            .iter()
+            .map(move |of| with([of.target.clone(), of.row.clone(), of.before.text().into(), of.now.text().into()]));
+        changed.chain(none).collect::<Vec<_>>()
+    });
+    csv(&COLUMNS, rows)
 }
 
 #[cfg(test)]
@@ -145,26 +173,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_counts_what_changes_and_names_it() {
-        let of = |value: &str, changed: &[&str]| Changes {
+    fn rows_that_change_are_counted_and_named() {
+        let of = |value: &str, changed: Vec<Changed>| Changes {
             scenario: "s".into(),
             value: value.into(),
             says: "`key`".into(),
             ours: "2".into(),
             rows: 9,
-            gained: 0,
-            lost: changed.len(),
-            changed: changed.iter().map(|row| (*row).into()).collect(),
+            changed,
         };
-        let page = page(&[of("1", &[]), of("4", &["a.1, x: agrees → missed"])], Some(2));
-        for text in [
-            "Here with 2 seeds,",
-            "**1 of 2 other values**",
-            "| s | `key` | 2 | 1 | 9 | 0 | 0 | 0 |",
-            "## s, `key`: 4 instead of 2\n\n- a.1, x: agrees → missed\n",
-        ] {
-            assert!(page.contains(text), "{text}\n{page}");
-        }
-        assert!(!page.contains("1 instead of 2"));
+        let lost = Changed { target: "a.1".into(), row: "x".into(), before: Verdict::Agrees, now: Verdict::Missed };
+        let changes = [of("1", vec![]), of("4", vec![lost])];
+        assert_eq!((changes[1].lost(), changes[1].gained()), (1, 0));
+        assert!(on_terminal(&changes, Some(2)).ends_with("1 of 2 other values change a verdict, with 2 seeds"));
+        let lines = ["s,`key`,2,1,9,,,,", "s,`key`,2,4,9,a.1,x,agrees,missed"];
+        assert_eq!(rows(&changes).unwrap(), [COLUMNS.join(",").as_str(), lines[0], lines[1], ""].join("\n"));
     }
 }

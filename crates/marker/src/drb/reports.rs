@@ -1,9 +1,8 @@
-//! What a report of the DU changes: the queue, the rates, and what is known of overload and starvation.
+//! What a report of the DU changes: the queue, the rates, and what is known of overload.
 
 use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
-use crate::drain::OUTAGE;
 use crate::egress::EgressTime;
 use crate::law::Decides;
 use crate::overload::{self, Look, Stage};
@@ -30,43 +29,48 @@ impl DrbMarker {
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.delivered(now, sn);
         }
-        self.look_for_end(now);
     }
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
         let was_busy = self.profile.packets() > 0;
-        // A report of what was never sent says nothing of what was.
-        let Some(progress) = self.profile.transmit(now, sn) else { return };
+        self.apart.clock.tick(now);
+        // A report of what was never sent, or that another has overtaken, says nothing of what stands.
+        let Some(progress) = self.profile.transmit(now, sn) else {
+            return self.mismatch(sn);
+        };
+        let head = self.profile.head_of_line(now);
+        // No earlier than the report before it, or than the queue.
+        let late = if self.backlog.is_as_printed() {
+            Duration::ZERO
+        } else {
+            self.apart.clock.lateness(now, progress.sojourn, head).min(self.backlog.report_age(now))
+        };
+        let (arrival, now) = (now, now.before(late));
+        // SDUs that came since are on their way to the next report.
+        let head = head.filter(|age| *age > late || late.is_zero()).map(|age| age.saturating_sub(late));
         let counts_all = self.estimator.time() == EgressTime::All;
         if counts_all {
             self.estimator.observe_report(now, progress.bytes);
         }
         // Without a queue before it, the time since the last report was idle: no sample.
         if was_busy {
-            let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 if !counts_all {
                     self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
-                }
-                if !stretch.conclusive && self.counts_queues() {
-                    self.ran_empty(now.since(stretch.since), stretch.bytes);
                 }
             }
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
-            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
+            self.apart.last_sojourn = progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
         let standing = self.profile.standing().0;
         let is_rare = self.backlog.report_age(now) > overload::RARE;
-        let unserved = self.drain.report(now, progress.bytes, standing > 0);
-        if unserved > OUTAGE {
-            self.end_outage(unserved, progress.bytes);
-        }
-        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
+        self.drain.report(now, progress.bytes, head.is_some());
+        self.backlog.report(now, arrival, standing, was_busy, self.apart.clock.jitters() || self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if is_rare || self.stage == Stage::Overloaded {
             self.watch(now, 1);
@@ -75,40 +79,11 @@ impl DrbMarker {
         }
     }
 
-    /// The queue of the DRB ends where nothing is left of it.
-    #[inline]
-    pub(super) fn look_for_end(&mut self, now: Instant) {
-        if self.profile.packets() == 0 && self.counts_queues() {
-            self.end_queue(now);
-        }
-    }
-
-    // Apart from the reports' path, whose registers they would take.
-    #[inline(never)]
-    pub(super) fn begin_queue(&mut self, now: Instant) {
-        let lost = self.apart.starvation.begin(now);
-        self.law.starve(lost);
-    }
-
-    #[inline(never)]
-    fn ran_empty(&mut self, span: Duration, bytes: u64) {
-        let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
-        self.law.starve(lost);
-    }
-
-    /// A queue is served after so long: an outage, but for the time that its bytes explain where reports are rare.
+    /// A report names an SN that the DRB doesn't wait for.
     #[cold]
-    fn end_outage(&mut self, unserved: Duration, bytes: u64) {
-        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
-        let outage = unserved.as_secs_f64() - bytes as f64 / rate.max(1.0);
-        if outage > OUTAGE.as_secs_f64() {
-            self.law.outage(outage);
-        }
-    }
-
-    #[inline(never)]
-    fn end_queue(&mut self, now: Instant) {
-        self.apart.starvation.end(now);
+    fn mismatch(&mut self, sn: u32) {
+        self.apart.stale_reports += u64::from(self.profile.is_stale(sn));
+        self.apart.mismatched_reports += u64::from(self.profile.is_mismatched());
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {
@@ -134,7 +109,7 @@ impl DrbMarker {
     /// Looks for an overload after so many reports.
     #[inline(never)]
     fn watch(&mut self, now: Instant, reports: u64) {
-        let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        let is_long = self.apart.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
         if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
             return;
         }

@@ -67,7 +67,6 @@ impl Law for Codel {
         signals_to: "all, by drops",
         decides: Decides::OnLeaving,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: false,
     };

@@ -5,7 +5,6 @@ use core::fmt;
 
 use crate::law::interface::{Arrival, Departure, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
-use crate::starvation::CellLoad;
 use crate::verdict::Class;
 
 /// A law that this crate does not know, with its parameters: made by [`LawConfig::custom`](crate::LawConfig::custom). A scenario file
@@ -67,9 +66,6 @@ impl serde::Serialize for CustomLaw {
 pub(crate) trait AnyLaw: Send {
     fn arrive(&mut self, arrival: &Arrival) -> Odds;
     fn leave(&mut self, departure: &Departure) -> Odds;
-    fn starve(&mut self, seconds: f64);
-    fn outage(&mut self, seconds: f64);
-    fn join(&mut self, cell: &CellLoad);
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence>;
 }
 
@@ -80,15 +76,6 @@ impl<L: Law> AnyLaw for L {
     fn leave(&mut self, departure: &Departure) -> Odds {
         Law::leave(self, departure)
     }
-    fn starve(&mut self, seconds: f64) {
-        Law::starve(self, seconds);
-    }
-    fn outage(&mut self, seconds: f64) {
-        Law::outage(self, seconds);
-    }
-    fn join(&mut self, cell: &CellLoad) {
-        Law::join(self, cell);
-    }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         Law::recurrence(self, class)
     }
@@ -98,8 +85,6 @@ impl<L: Law> AnyLaw for L {
 mod tests {
     use super::*;
     use crate::law::Decides;
-    use crate::starvation::Starvation;
-    use tidemark_core::Instant;
 
     struct Never<const NAME: char>;
 
@@ -111,7 +96,6 @@ mod tests {
             signals_to: "nobody",
             decides: Decides::OnArrival,
             looks_at_head: false,
-            reads_starvation: false,
             marks_reported: false,
             marks: false,
         };
@@ -132,30 +116,17 @@ mod tests {
         assert_ne!(one, two);
     }
 
-    /// Marks half of the packets, at regular distances, and all once it was starved.
+    /// Marks half of the packets, at regular distances.
     #[derive(Default)]
     struct Half {
         sum: Recurrence,
-        starved: f64,
-        outage: f64,
-        cell: CellLoad,
     }
 
     impl Law for Half {
-        const PROPERTIES: Properties =
-            Properties { name: "half", marks: true, reads_starvation: true, ..Never::<'a'>::PROPERTIES };
+        const PROPERTIES: Properties = Properties { name: "half", marks: true, ..Never::<'a'>::PROPERTIES };
 
         fn arrive(&mut self, _: &Arrival) -> Odds {
-            Odds::mark("half", 0.5 + self.starved + self.outage + f64::from(self.cell.queues()))
-        }
-        fn starve(&mut self, seconds: f64) {
-            self.starved += seconds;
-        }
-        fn outage(&mut self, seconds: f64) {
-            self.outage += seconds;
-        }
-        fn join(&mut self, cell: &CellLoad) {
-            self.cell = cell.clone();
+            Odds::mark("half", 0.5)
         }
         fn recurrence(&mut self, _: Class) -> Option<&mut Recurrence> {
             Some(&mut self.sum)
@@ -163,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_marks_and_the_state_of_the_link_are_those_of_the_law() {
+    fn regular_marks_are_those_of_the_law() {
         // A boxed one is the same.
         for law in [CustomLaw::new(Half::default), CustomLaw::new(|| Box::new(Half::default()))] {
             let mut law = law.build();
@@ -172,15 +143,8 @@ mod tests {
                 law.recurrence(Class::L4s).unwrap().add(likelihood).0
             };
             assert_eq!((0..100).filter(|_| marked(0.5)).count(), 49, "at each whole that is exceeded");
-            law.starve(0.125);
-            law.outage(0.25);
             let arrival = crate::law::interface::tests::arrival(Class::L4s);
-            assert_eq!(law.arrive(&arrival), Odds::mark("half", 0.875));
-            let (cell, mut drb) = (CellLoad::default(), Starvation::new());
-            drb.join(&cell);
-            law.join(&cell);
-            drb.begin(Instant::ZERO);
-            assert_eq!(law.arrive(&arrival), Odds::mark("half", 1.0));
+            assert_eq!(law.arrive(&arrival), Odds::mark("half", 0.5));
         }
     }
 

@@ -57,7 +57,6 @@ impl Law for DropHead {
         signals_to: "all, by drops",
         decides: Decides::OnLeaving,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: false,
     };

@@ -35,7 +35,6 @@ impl Law for DualPi2 {
         signals_to: "all",
         decides: Decides::OnArrival,
         looks_at_head: true,
-        reads_starvation: false,
         marks_reported: true,
         marks: true,
     };

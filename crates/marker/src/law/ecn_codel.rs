@@ -22,7 +22,6 @@ impl Law for EcnCodel {
         signals_to: "all, ECT by marks",
         decides: Decides::OnLeaving,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: true,
     };

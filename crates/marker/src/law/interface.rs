@@ -6,7 +6,6 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability};
 
 use crate::egress::Egress;
 use crate::law::recurrence::Recurrence;
-use crate::starvation::CellLoad;
 use crate::verdict::Class;
 
 /// A marking law with its state. It answers each packet with [`Odds`]; their application to the packet's ECN field, the draw and
@@ -26,15 +25,6 @@ pub trait Law: Send + 'static {
     fn leave(&mut self, _departure: &Departure) -> Odds {
         Odds::NONE
     }
-
-    /// The DRB had nothing to send for so many seconds while its cell had room; less than nothing corrects what was too much before.
-    fn starve(&mut self, _seconds: f64) {}
-
-    /// An outage is over: for so many seconds a queue stood, and nothing of it was transmitted.
-    fn outage(&mut self, _seconds: f64) {}
-
-    /// The DRB is in the cell with this load from now on.
-    fn join(&mut self, _cell: &CellLoad) {}
 
     /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
     fn recurrence(&mut self, _class: Class) -> Option<&mut Recurrence> {
@@ -57,8 +47,6 @@ pub struct Properties {
     pub decides: Decides,
     /// The law looks at the age of the oldest SDU, which costs the marker a search where nobody sees the RLC queue.
     pub looks_at_head: bool,
-    /// The law steers by [`Law::starve`] or reads the cell of [`Law::join`]; a marker of another one counts no queues, but in a cell that DRBs share.
-    pub reads_starvation: bool,
     /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
     pub marks_reported: bool,
     /// The law marks packets; else it drops them or does nothing.
@@ -108,8 +96,10 @@ pub struct Arrival {
     pub rtt: Option<Duration>,
     /// True while both L4S and classic flows are alive in the DRB.
     pub shared: bool,
-    /// Time at which a part of the queue was transmitted last, or at which the queue began.
-    pub served: Instant,
+    /// Least estimate of the bytes queued over the last one to two round trips: what neither a burst nor a fade of that length has left.
+    pub least_backlog: f64,
+    /// Round trip of the DRB's flows in seconds: the mean of their handshakes by bytes, 38 ms where none was seen.
+    pub round_trip: f64,
 }
 
 impl Arrival {
@@ -187,15 +177,6 @@ impl<L: Law> Law for Box<L> {
     fn leave(&mut self, departure: &Departure) -> Odds {
         (**self).leave(departure)
     }
-    fn starve(&mut self, seconds: f64) {
-        (**self).starve(seconds);
-    }
-    fn outage(&mut self, seconds: f64) {
-        (**self).outage(seconds);
-    }
-    fn join(&mut self, cell: &CellLoad) {
-        (**self).join(cell);
-    }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         (**self).recurrence(class)
     }
@@ -228,7 +209,8 @@ pub(crate) mod tests {
             segment: 1_500.0,
             rtt: Some(Duration::from_millis(38)),
             shared: false,
-            served: Instant::from_millis(500),
+            least_backlog: 60_000.0,
+            round_trip: 0.038,
         }
     }
 

@@ -57,6 +57,8 @@ pub struct L4SpanConfig {
     pub not_ect: NotEctRule,
     /// L4S and classic flows in one DRB. Default: coupled.
     pub shared: SharedRule,
+    /// The paper's equations and nothing else: six additions, of which docs/reference/laws.md has the table, are off. Default: no.
+    pub as_printed: bool,
 }
 
 impl Default for L4SpanConfig {
@@ -68,6 +70,7 @@ impl Default for L4SpanConfig {
             classic_marks: Marks::Random,
             not_ect: NotEctRule::default(),
             shared: SharedRule::default(),
+            as_printed: false,
         }
     }
 }
@@ -76,7 +79,7 @@ bounds! { L4SpanConfig {
     tau_s: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     beta: Range::inside(0.0, 1.0),
     tau_classic: Range::at_least(Duration::from_micros(100)),
-    ..classic_marks, not_ect, shared
+    ..classic_marks, not_ect, shared, as_printed
 } }
 
 impl L4SpanConfig {
@@ -98,6 +101,7 @@ pub(crate) struct L4Span {
     tau_classic: f64,
     not_ect: NotEctRule,
     shared: SharedRule,
+    as_printed: bool,
     /// Sum of the odds of all but L4S packets, where marks are regular.
     classic: Option<Recurrence>,
 }
@@ -113,6 +117,7 @@ impl Configured for L4Span {
             tau_classic: config.tau_classic.as_secs_f64(),
             not_ect: config.not_ect,
             shared: config.shared,
+            as_printed: config.as_printed,
             classic: (config.classic_marks == Marks::Regular).then(Recurrence::default),
         }
     }
@@ -126,7 +131,6 @@ impl Law for L4Span {
         signals_to: "L4S, classic, by configuration Not-ECT",
         decides: Decides::OnArrival,
         looks_at_head: false,
-        reads_starvation: false,
         marks_reported: false,
         marks: true,
     };
@@ -163,7 +167,7 @@ impl L4Span {
     fn p_l4s(&self, arrival: &Arrival) -> f64 {
         // Nothing was transmitted yet: no rate to expect a sojourn by.
         let Some(egress) = arrival.egress else { return 0.0 };
-        if arrival.backlog < arrival.size {
+        if arrival.backlog < arrival.size && !self.as_printed {
             return 0.0;
         }
         let needed = (arrival.backlog + arrival.size) / self.tau_s;
@@ -190,6 +194,9 @@ impl L4Span {
     /// - The rate of a 24.9 ms window falls to nothing in every fade, and a classic sender gives up a third or a half of
     ///   its window for one mark. The rate is averaged over a few round trips, as its answer is.
     fn p_classic(&self, arrival: &Arrival) -> f64 {
+        if self.as_printed {
+            return self.p_classic_as_printed(arrival);
+        }
         let Some(average) = arrival.average else { return 0.0 };
         if arrival.backlog < 2.0 * arrival.segment {
             return 0.0;
@@ -204,6 +211,20 @@ impl L4Span {
         let rate = average * counted / sojourn;
         // A flow whose handshake was not seen counts as one whose path is as long as its queue.
         let rtt = arrival.rtt.map_or(2.0 * counted, |rtt| rtt.as_secs_f64() + counted);
+        self.eq_2(arrival, rtt, rate)
+    }
+
+    /// Eq. 2 with the rate of Eq. 4 and the sojourn of Eq. 5, at whatever queue.
+    #[cold]
+    fn p_classic_as_printed(&self, arrival: &Arrival) -> f64 {
+        let Some(egress) = arrival.egress else { return 0.0 };
+        let Some(sojourn) = arrival.sojourn() else { return 1.0 };
+        let rtt = arrival.rtt.map_or(2.0 * sojourn, |rtt| rtt.as_secs_f64() + sojourn);
+        self.eq_2(arrival, rtt, egress.rate.as_bytes_per_sec())
+    }
+
+    /// Odds at which a sender with this round trip in seconds has this rate in bytes a second, clamped to 1.
+    fn eq_2(&self, arrival: &Arrival, rtt: f64, rate: f64) -> f64 {
         let root = arrival.segment * self.k / (rtt * rate);
         (root * root).min(1.0)
     }
@@ -272,6 +293,33 @@ mod tests {
         let mut printed =
             L4Span::new(&L4SpanConfig { tau_classic: Duration::from_secs(3_600), ..L4SpanConfig::default() });
         assert!((p(printed.arrive(&arrival(Class::Classic, 500_000.0, 4))) - 7.088_847e-6).abs() < 1e-11);
+    }
+
+    #[test]
+    fn as_printed_eq_1_marks_by_the_rate_alone_and_spares_no_short_queue() {
+        // One byte before a packet of 1500, at 100 kbit/s = 12500 B/s: 150100 B/s are needed, (150100 - 12500) / 6250 = 22 deviations too many.
+        let slow = Egress { rate: BitRate::from_kbps(100), deviation: BitRate::from_kbps(50) };
+        let found = Arrival { egress: Some(slow), ..arrival(Class::L4s, 1.0, 4) };
+        let p = |as_printed| p(law(L4SpanConfig { as_printed, ..L4SpanConfig::default() }).arrive(&found));
+        assert_eq!((p(false), p(true)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn as_printed_eq_2_has_no_time_no_average_and_no_least_queue() {
+        let mut printed = law(L4SpanConfig { as_printed: true, ..L4SpanConfig::default() });
+        let mut p = |found: Arrival| p(printed.arrive(&found));
+        // 100 ms of queue count whole: RTT 138 ms at 5 MB/s, as above.
+        assert!((p(arrival(Class::Classic, 500_000.0, 4)) - 7.088_847e-6).abs() < 1e-11);
+        // The rate of the last window is a quarter of the average: 60000 B are 48 ms at 1.25 MB/s. RTT 86 ms:
+        // (1837.117 / (0.086 * 1.25e6))^2 = 2.920498e-4.
+        let slow = Egress { rate: BitRate::from_mbps(10), deviation: BitRate::ZERO };
+        let faded = Arrival { egress: Some(slow), ..arrival(Class::Classic, 60_000.0, 4) };
+        assert!((p(faded) - 2.920_498e-4).abs() < 1e-9);
+        // Less than two segments: RTT 38.2 ms, (1837.117 / (0.0382 * 5e6))^2 = 9.251391e-5. Without a handshake RTT is 0.4 ms, and p 0.843750.
+        let short = arrival(Class::Classic, 1_000.0, 4);
+        assert!((p(short) - 9.251_391e-5).abs() < 1e-10);
+        assert!((p(Arrival { rtt: None, ..short }) - 0.843_75).abs() < 1e-6);
+        assert_eq!(p(Arrival { rtt: None, backlog: 0.0, ..short }), 1.0);
     }
 
     #[test]

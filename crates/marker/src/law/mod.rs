@@ -12,9 +12,8 @@ mod recurrence;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use tidemark_core::ConfigError;
+use tidemark_core::{ConfigError, Duration};
 
-use crate::starvation::CellLoad;
 use crate::verdict::Class;
 use custom::AnyLaw;
 pub use custom::CustomLaw;
@@ -32,7 +31,6 @@ const NONE: Properties = Properties {
     signals_to: "nobody",
     decides: Decides::Never,
     looks_at_head: false,
-    reads_starvation: false,
     marks_reported: true,
     marks: false,
 };
@@ -123,33 +121,6 @@ macro_rules! laws {
                 }
             }
 
-            /// The DRB had nothing to send for so many seconds while its cell had room.
-            pub(crate) fn starve(&mut self, seconds: f64) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::starve(law, seconds),)*
-                    Self::Custom(law) => AnyLaw::starve(&mut **law, seconds),
-                }
-            }
-
-            /// An outage of so many seconds is over.
-            pub(crate) fn outage(&mut self, seconds: f64) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::outage(law, seconds),)*
-                    Self::Custom(law) => AnyLaw::outage(&mut **law, seconds),
-                }
-            }
-
-            /// The DRB is in the cell with this load from now on.
-            pub(crate) fn join(&mut self, cell: &CellLoad) {
-                match self {
-                    Self::None => {}
-                    $(Self::$law(law) => Law::join(law, cell),)*
-                    Self::Custom(law) => AnyLaw::join(&mut **law, cell),
-                }
-            }
-
             /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
             #[inline]
             pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
@@ -172,7 +143,7 @@ laws! {
     codel: Codel(CodelConfig) => codel::Codel, [CodelConfig], "CoDel that drops where packets leave the queue (RFC 8289).";
     ecn_codel: EcnCodel(CodelConfig) => ecn_codel::EcnCodel, [], "CoDel that marks what is ECT where packets leave the queue, and drops the rest.";
     drop_head: DropHead(DropHeadConfig) => drop_head::DropHead, [DropHeadConfig], "Drops the oldest packet above a delay (Brunello et al. section IV-B).";
-    tide: Tide(TideConfig) => Box<tide::Tide>, [TideConfig], "Evenly spaced marks by the sojourn at the average rate, for classic and shared DRBs; a step for L4S flows alone.";
+    tide: Tide(TideConfig) => tide::Tide, [TideConfig], "One height of the queue, and evenly spaced marks for both classes by it.";
     upf: Upf(UpfConfig) => Box<upf::Upf>, [UpfConfig], "Marks at the UPF, by the percentage that the RAN reports.";
 }
 
@@ -204,8 +175,7 @@ impl LawConfig {
     ///         signals_to: "L4S",
     ///         decides: Decides::OnArrival,
     ///         looks_at_head: true,
-    ///         reads_starvation: false,
-    ///         marks_reported: true,
+    ///         ///         marks_reported: true,
     ///         marks: true,
     ///     };
     ///
@@ -242,6 +212,21 @@ impl LawConfig {
             Self::Tide(config) => Self::Tide(config.for_five_qi(five_qi)),
             other => other,
         }
+    }
+
+    /// Key and age of the oldest packet above which every L4S packet is marked, in a law that has such a step; a ramp ends at it.
+    pub fn l4s_step(&self) -> Option<(&'static str, Duration)> {
+        match self {
+            Self::Step(config) if config.delay == QueueDelay::HeadOfLine => Some(("threshold", config.threshold)),
+            Self::Ramp(config) if config.delay == QueueDelay::HeadOfLine => Some(("high", config.high)),
+            Self::Dualpi2(config) => Some(("min_th", config.min_th + config.range)),
+            _ => None,
+        }
+    }
+
+    /// True for `l4span` without what the paper does not have, in the law and in the estimate.
+    pub(crate) fn is_as_printed(&self) -> bool {
+        matches!(self, Self::L4span(config) if config.as_printed)
     }
 
     /// Names of the laws for which `wanted` holds, in the order of the reference.
@@ -287,6 +272,7 @@ mod tests {
                 let p = |backlog: u64| {
                     let found = Arrival {
                         backlog: backlog as f64,
+                        least_backlog: backlog as f64,
                         head_of_line: backlog as f64 / 5e6,
                         egress: Some(Egress {
                             rate: BitRate::from_mbps(40),

@@ -131,7 +131,6 @@ impl Law for Ramp {
         signals_to: "L4S, by configuration classic",
         decides: Decides::OnArrival,
         looks_at_head: true,
-        reads_starvation: false,
         marks_reported: true,
         marks: true,
     };

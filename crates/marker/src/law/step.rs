@@ -52,7 +52,6 @@ impl Law for Step {
         signals_to: "L4S",
         decides: Decides::OnArrival,
         looks_at_head: true,
-        reads_starvation: false,
         marks_reported: true,
         marks: true,
     };

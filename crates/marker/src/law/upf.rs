@@ -93,7 +93,6 @@ impl Law for Upf {
         signals_to: "L4S",
         decides: Decides::OnArrival,
         looks_at_head: true,
-        reads_starvation: false,
         marks_reported: false,
         marks: true,
     };

@@ -13,7 +13,6 @@
 //! | a packet towards the UPF, in clear | [`Ue::uplink`] |
 //! | a QoS flow is to be marked, to be left alone, or to be reported to the UPF | [`Ue::set_marking`], [`Ue::congestion`] |
 //! | DRB set-up, release | [`Ue::add_drb`], [`Ue::remove_drb`] |
-//! | the cell of a DRB, at its set-up and after a change of cell | [`Ue::join_cell`] |
 //! | the UE moves to another CU-UP | [`Ue::export`] there, [`Ue::import`] here |
 //! | handover of all DRBs, or of one | [`Ue::handover`], [`Ue::handover_drb`] |
 //!

@@ -17,7 +17,6 @@ use crate::path::flow_key::FlowKey;
 use crate::path::qos_flows::QosFlows;
 use crate::qos_flow::{CongestionReport, Marking};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
-use crate::starvation::CellLoad;
 use crate::verdict::Verdict;
 
 /// Reason why a DRB could not be set up.
@@ -186,14 +185,6 @@ impl Ue {
         if let Some(marker) = self.marker(drb) {
             marker.handle_handover(now);
         }
-    }
-
-    /// A DRB is in this cell from now on, as [`DrbMarker::join_cell`] has it; at first it is alone in one. False for a DRB that is not set up.
-    pub fn join_cell(&mut self, drb: DrbId, cell: &CellLoad) -> bool {
-        let marker = self.drbs.get_mut(drb);
-        let is_set_up = marker.is_some();
-        marker.into_iter().for_each(|marker| marker.join_cell(cell));
-        is_set_up
     }
 
     /// Reads what a packet of this QoS flow will need.

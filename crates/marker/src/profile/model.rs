@@ -86,7 +86,8 @@ impl Model {
         let last = usize::try_from(index).ok().filter(|last| (self.head..self.next()).contains(last));
         let Some(last) = last else {
             let is_last = index + 1 == self.head as i64;
-            self.anomalies.unknown += u64::from(!is_last);
+            let is_stale = (-1_024..-1).contains(&(index - self.head as i64));
+            self.anomalies.unknown += u64::from(!is_last && !is_stale);
             return is_last.then_some(Progress::NONE);
         };
         self.stray.1 = 0;

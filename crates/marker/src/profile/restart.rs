@@ -12,7 +12,7 @@ impl ProfileTable {
     /// Forgets all SDUs; the next may have any SN.
     pub(crate) fn clear(&mut self) {
         self.restart(0);
-        (self.started, self.is_reported) = (false, false);
+        (self.started, self.is_reported, self.mismatched) = (false, false, 0);
     }
 
     /// Takes in an SN far from the others. True once so many go on from one another, with nothing of the old ones in between, that they

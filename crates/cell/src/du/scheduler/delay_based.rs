@@ -1,12 +1,10 @@
 //! Delay-based (Brunello et al. section IV-E): the oldest head of line first, and before all others the queues whose head is
 //! older than a threshold, as long as it is. By configuration priority levels come before either.
 
-use std::cmp::Reverse;
-
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 use tidemark_marker::Characteristics;
 
-use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
 /// The delay-based scheduler's configuration.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -55,12 +53,10 @@ impl Discipline for DelayBasedConfig {
 }
 
 impl Rule for DelayBasedConfig {
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+    fn rank(&mut self, candidate: &Candidate, _given: f64) -> Rank {
         let threshold = self.threshold.unwrap_or(DEFAULT_THRESHOLD);
-        best(candidates, |candidate| {
-            let level = if self.priority_first { candidate.priority } else { 0 };
-            let is_lifted = self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold;
-            (Reverse(level), is_lifted, candidate.head_of_line)
-        })
+        let priority = if self.priority_first { i32::from(candidate.priority) } else { 0 };
+        let is_lifted = self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold;
+        Rank::of_age(i32::from(is_lifted) - 2 * priority, candidate.head_of_line)
     }
 }

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
 /// Configuration of maximum rate, which has nothing to set.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -20,7 +20,7 @@ impl Discipline for MaxRateConfig {
 }
 
 impl Rule for MaxRateConfig {
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
-        best(candidates, |candidate| candidate.capacity)
+    fn rank(&mut self, candidate: &Candidate, _given: f64) -> Rank {
+        Rank::of(candidate.capacity)
     }
 }

@@ -1,8 +1,8 @@
-//! Choice of the bearers that are sent something in a slot.
+//! Choice of the UEs that are sent something in a slot.
 //!
-//! A scheduler chooses among the bearers that have something to send; the cell gives the chosen one the resource blocks that
-//! its queue fills, and asks once more while blocks are left. Whatever the scheduler, bearers that are owed a guaranteed rate
-//! come first.
+//! A scheduler's rule ranks the UEs that have something to send. The one that ranks highest is given a resource block group and is
+//! ranked anew, while any are left. Whatever the scheduler, UEs with a bearer that is owed a guaranteed rate come first. What is sent
+//! to a UE of which bearer is decided by logical channel prioritisation, when its block is filled.
 
 mod delay_based;
 mod max_rate;
@@ -10,27 +10,19 @@ mod oldest_first;
 mod proportional_fair;
 mod round_robin;
 mod rule;
+mod sharing;
 mod strict_priority;
 
 use tidemark_core::{ConfigError, Duration, Stream};
 
-use crate::index::DrbIndex;
+use super::shares::Shares;
+use crate::output::UeId;
 use tidemark_radio::slots::Slot;
 
-use round_robin::Turns;
-pub(crate) use rule::{Candidate, Offer, UplinkOrder};
+pub(crate) use rule::{Candidate, Offer, Rank, UplinkOrder};
 use rule::{Discipline, Rule};
-
-/// Service of a bearer in a slot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
-    pub(crate) drb: DrbIndex,
-    /// True if the bearer was chosen among those that are owed a guaranteed rate.
-    pub(crate) is_due: bool,
-    /// Share of a slot of the kind that carries the most.
-    pub(crate) share: f64,
-    pub(crate) bytes: u32,
-}
+use sharing::Sharing;
+pub(crate) use sharing::{Contender, Need, Remaining};
 
 /// Makes of the lines below the configuration, its list, its names, and the rule at work.
 macro_rules! schedulers {
@@ -90,9 +82,9 @@ macro_rules! schedulers {
         }
 
         impl Rule for AnyRule {
-            fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+            fn rank(&mut self, candidate: &Candidate, given: f64) -> Rank {
                 match self {
-                    $(Self::$variant(rule) => rule.choose(candidates),)*
+                    $(Self::$variant(rule) => rule.rank(candidate, given),)*
                 }
             }
             fn begin_slot(&mut self, slot: Slot) {
@@ -100,9 +92,9 @@ macro_rules! schedulers {
                     $(Self::$variant(rule) => rule.begin_slot(slot),)*
                 }
             }
-            fn served(&mut self, drb: DrbIndex, bytes: u32) {
+            fn served(&mut self, ue: UeId, bytes: u32) {
                 match self {
-                    $(Self::$variant(rule) => rule.served(drb, bytes),)*
+                    $(Self::$variant(rule) => rule.served(ue, bytes),)*
                 }
             }
         }
@@ -120,7 +112,7 @@ schedulers! {
 
 impl Default for SchedulerConfig {
     fn default() -> Self {
-        Self::RoundRobin(RoundRobinConfig {})
+        Self::ProportionalFair(ProportionalFairConfig::default())
     }
 }
 
@@ -128,79 +120,99 @@ impl Default for SchedulerConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     rule: AnyRule,
-    turns: Turns,
+    sharing: Sharing,
+    turns: Shares,
     /// Turns among what is due. If that took a turn among all, the turn would go to whoever follows them each time, and never
     /// reach the others.
-    due: Turns,
+    due: Shares,
     draws: Stream,
 }
 
 impl Scheduler {
-    pub(crate) fn new(config: &SchedulerConfig, slot: Duration, draws: Stream) -> Self {
-        Self { rule: config.rule(slot), turns: Turns::default(), due: Turns::default(), draws }
+    /// A scheduler of slots of this length and so many resource blocks, which are handed out in groups of so many.
+    pub(crate) fn new(config: &SchedulerConfig, slot: Duration, (prbs, group): (u32, u32), draws: Stream) -> Self {
+        // A UE that had nothing to send for a moment may have a slot before others: a turn of round robin by whole slots, which whoever
+        // has a queue waited for there as well.
+        let turns = Shares::new(Sharing::whole(prbs), Sharing::whole(prbs));
+        Self { rule: config.rule(slot), sharing: Sharing::new(prbs, group), due: turns.clone(), turns, draws }
     }
-    /// The bearer to be sent, out of `drbs`, which are in order; `candidate` gives `None` for those that have nothing to
-    /// send, had their share of this slot, or are owed nothing where `only_owed`.
-    pub(crate) fn choose(
+    /// Hands out what is left of a slot. Contenders are in the order of UEs; with `is_due` they are those that are owed a guaranteed rate.
+    pub(crate) fn share(
         &mut self,
-        drbs: &[DrbIndex],
-        only_owed: bool,
-        candidate: impl FnMut(DrbIndex) -> Option<Candidate>,
-    ) -> Option<Candidate> {
-        let turns = if only_owed { &mut self.due } else { &mut self.turns };
-        let chosen = self.rule.choose(turns.order(drbs, &mut self.draws).filter_map(candidate));
-        if chosen.is_none() {
-            turns.open();
-        }
-        chosen
+        contenders: &mut [Contender],
+        remaining: &mut Remaining,
+        is_due: bool,
+        need: impl FnMut(&Candidate, u32) -> Option<Need>,
+    ) {
+        let turns = if is_due { &mut self.due } else { &mut self.turns };
+        turns.begin(contenders.len(), |position| contenders[position].candidate.ue, &mut self.draws);
+        self.sharing.hand_out((&mut self.rule, turns), contenders, remaining, need);
+    }
+    /// Ranks a UE by a bearer, before it is given anything.
+    pub(crate) fn rank(&mut self, candidate: &Candidate) -> Rank {
+        self.rule.rank(candidate, 0.0)
     }
     /// A slot begins in which something can be sent. Those in between have passed without.
     pub(crate) fn begin_slot(&mut self, slot: Slot) {
         self.rule.begin_slot(slot);
     }
-    /// A bearer was chosen and sent something in the slot.
-    pub(crate) fn served(&mut self, Served { drb, is_due, share, bytes }: Served) {
-        let turns = if is_due { &mut self.due } else { &mut self.turns };
-        turns.served(drb, share);
-        self.rule.served(drb, bytes);
+    /// A UE was sent so many bytes in the slot.
+    pub(crate) fn served(&mut self, ue: UeId, bytes: u32) {
+        self.rule.served(ue, bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::index::Key;
+    use proptest::prelude::*;
 
-    fn candidate(drb: u32, capacity: f64, wait_ms: u64) -> Candidate {
+    use super::*;
+
+    /// Resource blocks of the carrier and of a group.
+    const CARRIER: (u32, u32) = (51, 4);
+
+    fn candidate(ue: u32, capacity: f64, wait_ms: u64) -> Candidate {
         let head_of_line = Duration::from_millis(wait_ms);
-        Candidate { drb: DrbIndex(drb), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
+        Candidate { ue: UeId(ue), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
+    }
+    fn equals(ues: u32) -> Vec<Candidate> {
+        (0..ues).map(|ue| candidate(ue, 1_000.0, 1)).collect()
     }
 
     fn scheduler(kind: &SchedulerConfig) -> Scheduler {
-        Scheduler::new(kind, Duration::from_micros(500), Stream::new(1, 0, "turn"))
+        Scheduler::new(kind, Duration::from_micros(500), CARRIER, Stream::new(1, 0, "turn"))
     }
-    fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<DrbIndex> {
-        let mut scheduler = scheduler(&kind);
-        let pick = |drb: DrbIndex| Some(all[drb.position()]);
-        scheduler.choose(&[0, 1, 2].map(DrbIndex), false, pick).map(|candidate| candidate.drb)
+    /// A slot with candidates that need so many resource blocks each; what each is given.
+    fn slot(scheduler: &mut Scheduler, all: &[Candidate], needs: &[u32], prbs: u32, blocks: u32) -> Vec<u32> {
+        let mut contenders: Vec<_> = all.iter().map(|candidate| Contender::new(*candidate, 1.0)).collect();
+        let mut remaining = Remaining { prbs, blocks };
+        scheduler.share(&mut contenders, &mut remaining, false, |candidate, free| {
+            let position = all.iter().position(|other| other.ue == candidate.ue)?;
+            (free > 0).then_some(Need { least: 1, all: needs[position] })
+        });
+        let given: Vec<_> = contenders.iter().map(|contender| contender.prbs).collect();
+        assert_eq!(given.iter().sum::<u32>() + remaining.prbs, prbs);
+        given
+    }
+    /// UE that goes first where each could use the whole carrier.
+    fn first(kind: SchedulerConfig, all: [Candidate; 3]) -> u32 {
+        let given = slot(&mut scheduler(&kind), &all, &[51; 3], 4, 16);
+        given.iter().position(|prbs| *prbs > 0).unwrap() as u32
     }
 
     #[test]
     fn each_scheduler_has_its_own_favourite() {
         let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
-        assert_eq!(chosen(SchedulerConfig::RoundRobin(Default::default()), all), Some(DrbIndex(0)));
-        assert_eq!(chosen(SchedulerConfig::MaxRate(Default::default()), all), Some(DrbIndex(1)));
-        assert_eq!(chosen(SchedulerConfig::OldestFirst(Default::default()), all), Some(DrbIndex(2)));
+        assert_eq!(first(SchedulerConfig::RoundRobin(Default::default()), all), 0);
+        assert_eq!(first(SchedulerConfig::MaxRate(Default::default()), all), 1);
+        assert_eq!(first(SchedulerConfig::ProportionalFair(Default::default()), all), 1);
+        assert_eq!(first(SchedulerConfig::OldestFirst(Default::default()), all), 2);
         let mut important = all;
         important[0].priority = 68;
-        assert_eq!(chosen(SchedulerConfig::StrictPriority(Default::default()), important), Some(DrbIndex(0)));
+        assert_eq!(first(SchedulerConfig::StrictPriority(Default::default()), important), 0);
         important[1].priority = 68;
         important[1].head_of_line = Duration::from_millis(6);
-        assert_eq!(
-            chosen(SchedulerConfig::StrictPriority(Default::default()), important),
-            Some(DrbIndex(1)),
-            "of equals, the older"
-        );
+        assert_eq!(first(SchedulerConfig::StrictPriority(Default::default()), important), 1, "of equals, the older");
     }
 
     #[test]
@@ -208,14 +220,10 @@ mod tests {
         let config = DelayBasedConfig { lifts: vec![80], ..DelayBasedConfig::default() };
         let mut all = [candidate(0, 1.0, 30), candidate(1, 1.0, 9), candidate(2, 1.0, 1)];
         all[1].five_qi = 80;
-        assert_eq!(
-            chosen(SchedulerConfig::DelayBased(config.clone()), all),
-            Some(DrbIndex(0)),
-            "9 ms is below the threshold"
-        );
+        assert_eq!(first(SchedulerConfig::DelayBased(config.clone()), all), 0, "9 ms is below the threshold");
         all[1].head_of_line = Duration::from_millis(11);
-        assert_eq!(chosen(SchedulerConfig::DelayBased(config), all), Some(DrbIndex(1)));
-        assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(DrbIndex(0)));
+        assert_eq!(first(SchedulerConfig::DelayBased(config), all), 1);
+        assert_eq!(first(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), 0);
     }
 
     #[test]
@@ -226,42 +234,122 @@ mod tests {
         for video in &mut all[1..] {
             (video.five_qi, video.priority) = (80, 68);
         }
-        assert_eq!(chosen(SchedulerConfig::DelayBased(config.clone()), all), Some(DrbIndex(1)), "of videos, the older");
+        assert_eq!(first(SchedulerConfig::DelayBased(config.clone()), all), 1, "of videos, the older");
         let delay_alone = DelayBasedConfig { priority_first: false, ..config };
-        assert_eq!(chosen(SchedulerConfig::DelayBased(delay_alone), all), Some(DrbIndex(0)));
+        assert_eq!(first(SchedulerConfig::DelayBased(delay_alone), all), 0);
     }
 
     #[test]
-    fn equals_are_chosen_by_turns_and_nobody_of_nobody() {
-        let pick = |drb: DrbIndex| Some(candidate(drb.0, 1.0, 1));
+    fn equals_share_a_slot_by_groups_under_every_scheduler() {
         for kind in SchedulerConfig::all() {
             let mut scheduler = scheduler(&kind);
-            let turns = (0..6).filter_map(|slot| {
-                scheduler.begin_slot(Slot(slot));
-                let drb = scheduler.choose(&[0, 1, 4].map(DrbIndex), false, pick)?.drb;
-                scheduler.served(Served { drb, is_due: false, share: 1.0, bytes: 1_000 });
-                Some(drb)
-            });
-            assert_eq!(turns.collect::<Vec<_>>(), [0, 1, 4, 0, 1, 4].map(DrbIndex), "{kind:?}");
-            assert!(scheduler.choose(&[DrbIndex(0)], false, |_| None).is_none());
+            scheduler.begin_slot(Slot(0));
+            // Thirteen groups, the last of which is smaller.
+            assert_eq!(slot(&mut scheduler, &equals(3), &[51; 3], 51, 16), [19, 16, 16], "{kind:?}");
+            assert_eq!(slot(&mut scheduler, &[], &[], 51, 16), [0; 0]);
         }
+    }
+
+    #[test]
+    fn a_group_is_cut_to_what_its_ue_needs_and_the_others_have_the_rest() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
+        assert_eq!(slot(&mut scheduler, &equals(3), &[6, 51, 1], 51, 16), [6, 44, 1]);
+    }
+
+    #[test]
+    fn no_more_ues_than_the_limit_have_a_slot_and_the_others_are_next() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
+        assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 2), [27, 24, 0, 0]);
+        assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 2), [0, 0, 27, 24]);
+        // Who is first is drawn once all had what they needed.
+        assert_eq!(slot(&mut scheduler, &equals(2), &[1; 2], 51, 2), [1, 1]);
+        let given = slot(&mut scheduler, &equals(4), &[1; 4], 51, 3);
+        let left_out = given.iter().position(|prbs| *prbs == 0).unwrap();
+        assert_eq!(slot(&mut scheduler, &equals(4), &[51; 4], 51, 1)[left_out], 51);
+    }
+
+    /// Until a UE has no more to send, whoever ranks highest by its age or its channel has all of the slot.
+    #[test]
+    fn a_rank_that_does_not_change_has_all_it_needs() {
+        let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
+        let given = |kind| slot(&mut scheduler(&kind), &all, &[30; 3], 51, 16);
+        assert_eq!(given(SchedulerConfig::MaxRate(Default::default())), [0, 30, 21]);
+        assert_eq!(given(SchedulerConfig::OldestFirst(Default::default())), [21, 0, 30]);
     }
 
     #[test]
     fn what_is_due_takes_no_turn_among_all_and_goes_by_turns_itself() {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
-        let mut turn = |drbs: &[DrbIndex], is_due| {
-            let drb = scheduler.choose(drbs, is_due, |drb| Some(candidate(drb.0, 1.0, 1)))?.drb;
-            scheduler.served(Served { drb, is_due, share: 1.0, bytes: 1_000 });
-            Some(drb)
+        let mut whole = |ues: &[u32], is_due| {
+            let candidates = ues.iter().map(|ue| Contender::new(candidate(*ue, 1.0, 1), 1.0));
+            let (mut contenders, mut remaining) = (candidates.collect::<Vec<_>>(), Remaining { prbs: 51, blocks: 1 });
+            scheduler.share(&mut contenders, &mut remaining, is_due, |_, _| Some(Need { least: 1, all: 100 }));
+            contenders.iter().find(|contender| contender.prbs > 0).map(|contender| contender.candidate.ue.0)
         };
         // In each slot one of 1 and 2 is owed something, and then another one has what is left.
-        let turns: Vec<_> =
-            (0..6).map(|_| (turn(&[1, 2].map(DrbIndex), true), turn(&[3, 4, 5].map(DrbIndex), false))).collect();
-        assert_eq!(
-            turns,
-            [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(DrbIndex(a)), Some(DrbIndex(b))))
-        );
+        let turns: Vec<_> = (0..6).map(|_| (whole(&[1, 2], true), whole(&[3, 4, 5], false))).collect();
+        assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
+    }
+
+    /// Whoever asks for less than an equal share has all that it asks for, in bursts that are more than its share of a slot too.
+    #[test]
+    fn bursts_that_ask_for_less_than_a_share_are_served_whatever_others_have() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
+        let (all, mut queue, mut longest) = (equals(4), 0, 0);
+        for slots in 0..1_000 {
+            // 10 a slot, which come in bursts, of 12.75 that are its share.
+            queue += if slots % 4 == 0 { 40 } else { 0 };
+            let given = match queue {
+                0 => slot(&mut scheduler, &all[1..], &[51; 3], 51, 16),
+                _ => slot(&mut scheduler, &all, &[queue, 51, 51, 51], 51, 16),
+            };
+            queue -= if queue > 0 { given[0] } else { 0 };
+            longest = longest.max(if slots < 20 { 0 } else { queue });
+        }
+        // A burst is less than a slot: once as much has been put by, it is through at once.
+        assert_eq!(longest, 0);
+    }
+
+    /// Slots carry less by turns, as special slots do, and the turns of two UEs have the same period. A third one asks for little in every
+    /// slot.
+    #[test]
+    fn who_asks_for_little_in_every_slot_spoils_nobodys_turn() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
+        let mut had = [0; 3];
+        for number in 0..1_000 {
+            let given = slot(&mut scheduler, &equals(3), &[1, 51, 51], if number % 2 == 0 { 51 } else { 20 }, 2);
+            had.iter_mut().zip(given).for_each(|(had, given)| *had += given);
+        }
+        assert_eq!(had[0], 1_000);
+        assert!(had[1].abs_diff(had[2]) <= 51, "{had:?}");
+    }
+
+    proptest! {
+        /// No more is handed out than there is, and nothing is idle while somebody needs it and may have a block.
+        #[test]
+        fn a_slot_is_handed_out_as_far_as_it_is_needed(
+            kind in prop::sample::select(SchedulerConfig::all()),
+            needs in prop::collection::vec(0u32..60, 1..40),
+            capacities in prop::collection::vec(1.0f64..5_000.0, 40),
+            prbs in 0u32..=51,
+            blocks in 0u32..20,
+        ) {
+            let mut scheduler = scheduler(&kind);
+            let all: Vec<_> = (0..).zip(&needs).map(|(ue, need)| candidate(ue, capacities[ue as usize], (*need).into())).collect();
+            for number in 0..20 {
+                scheduler.begin_slot(Slot(number));
+                let given = slot(&mut scheduler, &all, &needs, prbs, blocks);
+                for (ue, given) in all.iter().zip(&given) {
+                    scheduler.served(ue.ue, *given * 70);
+                }
+                prop_assert!(given.iter().zip(&needs).all(|(given, need)| given <= need));
+                let served = given.iter().filter(|given| **given > 0).count() as u32;
+                prop_assert!(served <= blocks);
+                let (handed, wanted) = (given.iter().sum::<u32>(), needs.iter().sum::<u32>());
+                let waits = given.iter().zip(&needs).any(|(given, need)| given < need && (*given > 0 || served < blocks));
+                prop_assert!(handed == prbs.min(wanted) || !waits, "{:?} of {:?}", given, needs);
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Oldest first: the bearer whose head of line has waited longest.
+//! Oldest first: the UE whose head of line has waited longest.
 
 use tidemark_core::Duration;
 
-use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
 /// Configuration of oldest first, which has nothing to set.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -20,7 +20,7 @@ impl Discipline for OldestFirstConfig {
 }
 
 impl Rule for OldestFirstConfig {
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
-        best(candidates, |candidate| candidate.head_of_line)
+    fn rank(&mut self, candidate: &Candidate, _given: f64) -> Rank {
+        Rank::of_age(0, candidate.head_of_line)
     }
 }

@@ -2,8 +2,9 @@
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
-use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
-use crate::index::{DrbIndex, Key};
+use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
+use crate::index::Key;
+use crate::output::UeId;
 use tidemark_radio::slots::Slot;
 
 /// Proportional fair's configuration.
@@ -44,9 +45,9 @@ pub(crate) struct ProportionalFair {
     weight: f64,
     /// Slot of the averages.
     slot: Slot,
-    /// Averages of the bearers that ever were candidates, in bytes a slot, side by side: they fade in every slot.
+    /// Averages of the UEs that ever were candidates, in bytes a slot, side by side: they fade in every slot.
     averages: Vec<f64>,
-    /// Index of each bearer's average. A network has many bearers that other cells serve, and that need none.
+    /// Index of each UE's average. A network has many UEs that other cells serve, and that need none.
     positions: Vec<Option<u32>>,
 }
 
@@ -55,27 +56,29 @@ impl ProportionalFair {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
         Self { weight: 1.0 / slots.max(1.0), slot: Slot::default(), averages: Vec::new(), positions: Vec::new() }
     }
-    fn metric(&mut self, candidate: &Candidate) -> f64 {
-        let drb = candidate.drb.position();
-        if self.positions.len() <= drb {
-            self.positions.resize(drb + 1, None);
+    /// Capacity over the average as it would be with what the UE is given in this slot.
+    fn metric(&mut self, candidate: &Candidate, given: f64) -> f64 {
+        let ue = candidate.ue.position();
+        if self.positions.len() <= ue {
+            self.positions.resize(ue + 1, None);
         }
-        let position = *self.positions[drb].get_or_insert_with(|| {
+        let position = *self.positions[ue].get_or_insert_with(|| {
             self.averages.push(0.0);
             self.averages.len() as u32 - 1
         });
-        // A bearer that has had nothing yet comes first; a byte a slot keeps the quotient finite.
-        candidate.capacity / (self.averages[position as usize] + 1.0)
+        let average = self.averages[position as usize] + self.weight * candidate.capacity * given;
+        // A UE that has had nothing yet comes first; a byte a slot keeps the quotient finite.
+        candidate.capacity / (average + 1.0)
     }
 }
 
 impl Rule for ProportionalFair {
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
-        best(candidates, |candidate| self.metric(candidate))
+    fn rank(&mut self, candidate: &Candidate, given: f64) -> Rank {
+        Rank::of(self.metric(candidate, given))
     }
 
-    fn served(&mut self, drb: DrbIndex, bytes: u32) {
-        if let Some(position) = self.positions.get(drb.position()).copied().flatten() {
+    fn served(&mut self, ue: UeId, bytes: u32) {
+        if let Some(position) = self.positions.get(ue.position()).copied().flatten() {
             self.averages[position as usize] += self.weight * f64::from(bytes);
         }
     }
@@ -96,9 +99,9 @@ mod tests {
     use super::super::Offer;
     use super::*;
 
-    fn candidate(drb: u32, capacity: f64) -> Candidate {
+    fn candidate(ue: u32, capacity: f64) -> Candidate {
         let head_of_line = Duration::ZERO;
-        Candidate { drb: DrbIndex(drb), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
+        Candidate { ue: UeId(ue), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
 
     fn shares(capacities: [f64; 2], slots: u32) -> [u32; 2] {
@@ -107,10 +110,10 @@ mod tests {
         let candidates = [candidate(0, capacities[0]), candidate(1, capacities[1])];
         for slot in 0..slots {
             scheduler.begin_slot(Slot(slot.into()));
-            let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue]));
+            let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue], 0.0));
             let chosen = usize::from(metrics[1] > metrics[0]);
             shares[chosen] += 1;
-            scheduler.served(DrbIndex::at(chosen), capacities[chosen] as u32);
+            scheduler.served(UeId::at(chosen), capacities[chosen] as u32);
         }
         shares
     }
@@ -128,9 +131,9 @@ mod tests {
         for slot in 0..slots {
             scheduler.begin_slot(Slot(slot.into()));
             let capacities = [0, 1].map(|ue| means[ue] * fading[ue].exponential());
-            let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue as u32, capacities[ue])));
+            let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue as u32, capacities[ue]), 0.0));
             let chosen = usize::from(metrics[1] > metrics[0]);
-            scheduler.served(DrbIndex::at(chosen), capacities[chosen] as u32);
+            scheduler.served(UeId::at(chosen), capacities[chosen] as u32);
             // The averages start from nothing.
             if slot >= slots / 4 {
                 chosen_slots[chosen] += 1;
@@ -159,11 +162,11 @@ mod tests {
         let mut scheduler = ProportionalFair::new(&ProportionalFairConfig::default(), Duration::from_micros(500));
         for slot in 0..2_000 {
             scheduler.begin_slot(Slot(slot));
-            scheduler.metric(&candidate(0, 4_000.0));
-            scheduler.served(DrbIndex(0), 4_000);
+            scheduler.metric(&candidate(0, 4_000.0), 0.0);
+            scheduler.served(UeId(0), 4_000);
         }
         scheduler.begin_slot(Slot(2_000 + 7 * 200));
-        let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0)));
+        let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0), 0.0));
         assert!((metrics[1] / metrics[0] - (1.0 + 4_000.0 * libm::exp(-7.0))).abs() < 0.1, "{metrics:?}");
     }
 }

@@ -1,9 +1,11 @@
 //! Scheduler as a configuration, and the rule that it makes.
 
+use std::cmp::Ordering;
+
 use tidemark_core::{ConfigError, Duration};
 use tidemark_radio::slots::Slot;
 
-use crate::index::DrbIndex;
+use crate::output::UeId;
 
 /// Offer of a channel in a slot.
 #[derive(Clone, Copy, Debug)]
@@ -14,22 +16,60 @@ pub(crate) enum Offer {
     Bytes(f64),
 }
 
-/// A bearer with data, in a slot.
+/// A UE with data, in a slot. Of several bearers it shows the one that the rule ranks highest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
-    /// Index of the bearer.
-    pub(crate) drb: DrbIndex,
+    pub(crate) ue: UeId,
     /// Bytes that the whole carrier would take to it in this slot.
     pub(crate) capacity: f64,
-    /// Age of the packet at the head of its queue.
+    /// Age of the packet at the head of the bearer's queue.
     pub(crate) head_of_line: Duration,
-    /// Priority level of its most important QoS flow: the lower, the more important.
+    /// Priority level of the bearer's most important QoS flow: the lower, the more important.
     pub(crate) priority: u8,
-    /// 5QI of its first QoS flow.
+    /// 5QI of the bearer's first QoS flow.
     pub(crate) five_qi: u8,
     /// Offer of its channel.
     pub(crate) offer: Offer,
 }
+
+/// Rank of a UE: a level, and of one level a metric. The greater goes first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rank {
+    level: i32,
+    metric: f64,
+}
+
+impl Rank {
+    /// A rank above all of lower levels.
+    pub(crate) fn of_level(level: i32, metric: f64) -> Self {
+        Self { level, metric }
+    }
+    /// A rank by a metric alone.
+    pub(crate) fn of(metric: f64) -> Self {
+        Self::of_level(0, metric)
+    }
+    /// A rank by how long something waits.
+    pub(crate) fn of_age(level: i32, age: Duration) -> Self {
+        Self::of_level(level, age.as_nanos() as f64)
+    }
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.level.cmp(&other.level).then_with(|| self.metric.total_cmp(&other.metric))
+    }
+}
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Rank {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Rank {}
 
 /// Order in which the uplink grants, beside guaranteed rates, which come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,23 +96,15 @@ pub(crate) trait Discipline: Default {
     }
 }
 
-/// A rule that chooses among bearers.
+/// A rule that ranks UEs.
 pub(crate) trait Rule {
-    /// Chooses among candidates, which come in the order of turns: the first of equals is the one whose turn it is.
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate>;
+    /// Ranks a UE that has been given this share of the carrier in the slot so far. The highest is given the next resource block
+    /// group; of equals, the one that has had the least.
+    fn rank(&mut self, candidate: &Candidate, given: f64) -> Rank;
 
     /// Begins a slot in which something can be sent. Those in between have passed without.
     fn begin_slot(&mut self, _slot: Slot) {}
 
-    /// Counts bytes that a bearer was sent in the slot.
-    fn served(&mut self, _drb: DrbIndex, _bytes: u32) {}
-}
-
-/// The candidate with the highest metric; of equals, the first.
-pub(super) fn best<M: PartialOrd>(
-    candidates: impl Iterator<Item = Candidate>,
-    mut metric: impl FnMut(&Candidate) -> M,
-) -> Option<Candidate> {
-    let rated = candidates.map(|candidate| (metric(&candidate), candidate));
-    rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, candidate)| candidate)
+    /// Counts bytes that a UE was sent in the slot.
+    fn served(&mut self, _ue: UeId, _bytes: u32) {}
 }

@@ -1,11 +1,9 @@
-//! Strict priority: the bearer with the lowest priority level (TS 23.501 5.7.3.3); of equals, the one whose head of line has
+//! Strict priority: the UE with the bearer of the lowest priority level (TS 23.501 5.7.3.3); of equals, the one whose head of line has
 //! waited longest. Who is less important waits for as long as others have something to send.
-
-use std::cmp::Reverse;
 
 use tidemark_core::Duration;
 
-use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
 /// Configuration of strict priority, which has nothing to set.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -23,7 +21,7 @@ impl Discipline for StrictPriorityConfig {
 }
 
 impl Rule for StrictPriorityConfig {
-    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
-        best(candidates, |candidate| (Reverse(candidate.priority), candidate.head_of_line))
+    fn rank(&mut self, candidate: &Candidate, _given: f64) -> Rank {
+        Rank::of_age(-i32::from(candidate.priority), candidate.head_of_line)
     }
 }

@@ -9,12 +9,10 @@ mod context;
 pub(super) mod delay;
 mod estimate;
 pub(super) mod radio;
-mod shares;
 
 pub(crate) use context::UplinkContext;
 pub(crate) use delay::ReportedQueue;
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
-pub(crate) use shares::Shares;
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bounds};
 

@@ -48,6 +48,8 @@ struct MarkerStatus {
     flows_refused: u64,
     /// Bearers whose reports say nothing of a queue.
     blind_bearers: u64,
+    stale_reports: u64,
+    mismatched_reports: u64,
 }
 
 /// Figure of a bearer; absent while nothing was measured.
@@ -132,6 +134,8 @@ impl Status {
                 flows_evicted: sum(|marker| marker.flows_evicted),
                 flows_refused: sum(|marker| marker.flows_refused),
                 blind_bearers: sum(|marker| marker.reports_are_blind.into()),
+                stale_reports: sum(|marker| marker.stale_reports),
+                mismatched_reports: sum(|marker| marker.mismatched_reports),
             },
             bearers: bearers.collect(),
         }
@@ -139,6 +143,12 @@ impl Status {
 
     /// Warning where reports are of no use.
     pub(super) fn warning(&self) -> Option<String> {
+        let mismatched = self.marker.mismatched_reports;
+        if mismatched > 0 {
+            return Some(format!(
+                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same length of SNs (`pdcp_sn` of the bearer)"
+            ));
+        }
         let blind = self.marker.blind_bearers;
         (blind > 0).then(|| {
             format!(
@@ -160,6 +170,8 @@ impl Status {
             ("marks_let_go", "Marks that acknowledgements had no room for.", self.marker.marks_let_go),
             ("overload_drops", "Packets dropped of flows that went on through marks.", self.marker.overload_drops),
             ("empty_reports", "Delivery statuses without a highest transmitted SN.", self.marker.empty_reports),
+            ("stale_reports", "Delivery statuses that came after newer ones.", self.marker.stale_reports),
+            ("mismatched_reports", "Delivery statuses in SNs of another length.", self.marker.mismatched_reports),
             ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
             ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),
             ("refused_flows", "Flows that found no place in a flow table.", self.marker.flows_refused),

@@ -1,0 +1,160 @@
+//! A slot is handed out by resource block groups: the UE that ranks highest is given one, is ranked anew, and so on, until nothing is
+//! left or nobody needs more.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::rule::{Candidate, Rank, Rule};
+use crate::du::shares::Shares;
+
+/// What is left of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remaining {
+    pub(crate) prbs: u32,
+    /// Blocks that can still be sent.
+    pub(crate) blocks: u32,
+}
+
+/// Resource blocks that a UE can use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    /// The fewest that carry more than headers.
+    pub(crate) least: u32,
+    /// Those that what waits needs, or more than there are.
+    pub(crate) all: u32,
+}
+
+/// A UE that can be sent something in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    pub(crate) candidate: Candidate,
+    /// What a resource block counts for in turns.
+    weight: u64,
+    /// Resource blocks that it has been given.
+    pub(crate) prbs: u32,
+    /// Those that it needs in all, once it was asked.
+    needed: Option<u32>,
+}
+
+impl Contender {
+    /// A UE for which the slot carries `capacity` of what one carries that carries the most.
+    pub(crate) fn new(candidate: Candidate, capacity: f64) -> Self {
+        Self { candidate, weight: (capacity * WHOLE) as u64, prbs: 0, needed: None }
+    }
+}
+
+/// What a resource block counts for in turns where a slot carries the most.
+const WHOLE: f64 = 65_536.0;
+
+/// Position in the order of a slot: rank, then turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    rank: Rank,
+    turn: Reverse<(u64, bool, u32)>,
+}
+
+impl Entry {
+    /// Service that its UE has had.
+    fn had(&self) -> u64 {
+        self.turn.0.0
+    }
+    /// Position of its contender.
+    fn position(&self) -> usize {
+        self.turn.0.2 as usize
+    }
+}
+
+/// Sharing of slots of one carrier.
+#[derive(Clone, Debug)]
+pub(super) struct Sharing {
+    /// Resource blocks of a group.
+    group: u32,
+    /// Share of the carrier that a resource block is.
+    prb: f64,
+    /// Order of the slot, kept for its room.
+    order: Vec<Entry>,
+}
+
+impl Sharing {
+    pub(super) fn new(prbs: u32, group: u32) -> Self {
+        Self { group, prb: 1.0 / f64::from(prbs), order: Vec::new() }
+    }
+
+    /// As much as a whole slot counts for in turns.
+    pub(super) fn whole(prbs: u32) -> u64 {
+        u64::from(prbs) * WHOLE as u64
+    }
+
+    /// Hands out what is left of a slot to contenders in the order of UEs. `need` says what one can use out of so many resource blocks;
+    /// `None` where it can use none.
+    pub(super) fn hand_out(
+        &mut self,
+        (rule, turns): (&mut impl Rule, &mut Shares),
+        contenders: &mut [Contender],
+        remaining: &mut Remaining,
+        mut need: impl FnMut(&Candidate, u32) -> Option<Need>,
+    ) {
+        let entry = |rule: &mut _, turns: &Shares, position: usize, contender: &Contender| {
+            let Contender { candidate, prbs, .. } = contender;
+            let (had, behind) = turns.turn(candidate.ue);
+            let rank = Rule::rank(rule, candidate, f64::from(*prbs) * self.prb);
+            Entry { rank, turn: Reverse((had, behind, position as u32)) }
+        };
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order
+            .extend(contenders.iter().enumerate().map(|(position, contender)| entry(rule, turns, position, contender)));
+        let mut heap = BinaryHeap::from(order);
+        // The least that anybody has had who waits for more than this slot has.
+        let mut least_waiting = u64::MAX;
+        while remaining.prbs > 0 {
+            let is_alone = heap.len() == 1;
+            let Some(mut first) = heap.peek_mut() else { break };
+            let position = first.position();
+            let contender = &mut contenders[position];
+            let (candidate, before) = (contender.candidate, contender.prbs);
+            let mut least = 0;
+            if contender.needed.is_none() {
+                if before == 0 && remaining.blocks == 0 {
+                    drop(first);
+                    heap.retain(|entry| {
+                        let has_block = contenders[entry.position()].prbs > 0;
+                        least_waiting = least_waiting.min(if has_block { u64::MAX } else { entry.had() });
+                        has_block
+                    });
+                    continue;
+                }
+                let Some(need) = need(&candidate, before + remaining.prbs) else {
+                    least_waiting = least_waiting.min(first.had());
+                    PeekMut::pop(first);
+                    continue;
+                };
+                (least, contender.needed) = (need.least.saturating_sub(before), Some(need.all));
+            }
+            let more = contender.needed.unwrap_or(0).saturating_sub(before);
+            let prbs = if is_alone { more } else { more.min(self.group.max(least)) }.min(remaining.prbs);
+            remaining.blocks -= u32::from(before == 0 && prbs > 0);
+            remaining.prbs -= prbs;
+            contender.prbs += prbs;
+            if prbs > 0 {
+                turns.serve(candidate.ue, u64::from(prbs) * contender.weight);
+            }
+            if prbs == more {
+                PeekMut::pop(first);
+            } else {
+                *first = entry(rule, turns, position, contender);
+            }
+        }
+        self.order = heap.into_vec();
+        least_waiting = self.order.iter().map(Entry::had).fold(least_waiting, u64::min);
+        if least_waiting == u64::MAX {
+            turns.settle();
+            return;
+        }
+        turns.lift(least_waiting);
+        if contenders.iter().all(|contender| contender.prbs > 0) {
+            turns.open();
+        }
+    }
+}

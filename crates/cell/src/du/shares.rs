@@ -1,0 +1,166 @@
+//! Turns: who has had the least goes first.
+//!
+//! A UE that had nothing to send counts as if it had had as much as the least of those that waited meanwhile (the start tags of
+//! start-time fair queueing, Goyal et al. 1996), less a bounded credit: so much of a turn that it did not take is still its own. No more
+//! than a slot is held against a UE, so that what it had while others could not use more does not silence it when they can.
+//!
+//! Of equals it goes by turns. Once all is served that waited, nobody is owed anything, and who goes first is drawn; so it is after a slot of
+//! which nobody was left out. If it went on from where it was, packets that come as regularly as slots would give the same UE the same
+//! position in every batch.
+
+use tidemark_core::Stream;
+
+use crate::index::Key;
+use crate::output::UeId;
+
+/// Service that each UE of a cell has had, in any unit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shares {
+    /// As much as a whole slot carries.
+    slot: u64,
+    /// What a UE may be behind the least at most.
+    credit: u64,
+    /// What each has had, or counts as having had.
+    had: Vec<u64>,
+    /// The least that any counted as having had that waited.
+    least: u64,
+    /// UE that goes first of equals, before those behind it: the one after that which was served last.
+    first: UeId,
+    /// Who goes first is drawn in the next round.
+    is_open: bool,
+}
+
+impl Shares {
+    /// Turns of slots that carry so much, with so much credit.
+    pub(crate) fn new(slot: u64, credit: u64) -> Self {
+        Self { slot, credit, ..Self::default() }
+    }
+    /// A round begins among `ues`, of which one is drawn where it is open who goes first.
+    pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> UeId, draws: &mut Stream) {
+        if std::mem::take(&mut self.is_open) && ues > 1 {
+            self.first = ue((draws.uniform() * ues as f64) as usize);
+        }
+    }
+    /// Key that UEs are sorted by, before their numbers.
+    pub(crate) fn turn(&self, ue: UeId) -> (u64, bool) {
+        (self.had(ue), ue < self.first)
+    }
+    fn had(&self, ue: UeId) -> u64 {
+        let (least, most) = (self.least.saturating_sub(self.credit), self.least + self.slot);
+        self.had.get(ue.position()).map_or(least, |had| (*had).clamp(least, most))
+    }
+    /// Raises the least that any UE counts as having had to `least`, that of the UEs that wait.
+    pub(crate) fn lift(&mut self, least: u64) {
+        self.least = self.least.max(least);
+    }
+    /// Serves a UE so much.
+    pub(crate) fn serve(&mut self, ue: UeId, amount: u64) {
+        let index = ue.position();
+        if self.had.len() <= index {
+            self.had.resize(index + 1, 0);
+        }
+        self.had[index] = self.had(ue) + amount;
+        self.first = UeId(ue.0 + 1);
+    }
+    /// A round ends in which all was served that waited: nobody is owed anything.
+    pub(crate) fn settle(&mut self) {
+        self.had.clear();
+        self.least = 0;
+        self.open();
+    }
+    /// A round ends of which nobody was left out.
+    pub(crate) fn open(&mut self) {
+        self.is_open = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARRIER: u32 = 275;
+
+    /// Turns without credit, as the uplink has them.
+    fn uplink() -> Shares {
+        Shares::new(CARRIER.into(), 0)
+    }
+
+    /// Slots in which each UE uses at most so many resource blocks; what each had.
+    fn run(shares: &mut Shares, limits: &[u32], slots: u32) -> Vec<u32> {
+        let mut had = vec![0; limits.len()];
+        for _ in 0..slots {
+            let mut ues: Vec<_> = (0..).map(UeId).take(limits.len()).filter(|ue| limits[ue.position()] > 0).collect();
+            ues.sort_by_key(|ue| (shares.turn(*ue), *ue));
+            shares.lift(shares.turn(ues[0]).0);
+            let mut free = CARRIER;
+            for ue in ues {
+                let prbs = limits[ue.position()].min(free);
+                free -= prbs;
+                if prbs > 0 {
+                    shares.serve(ue, prbs.into());
+                    had[ue.position()] += prbs;
+                }
+            }
+        }
+        had
+    }
+
+    #[test]
+    fn all_have_as_much_and_who_can_use_little_has_all_that_it_can_use() {
+        for limit in [CARRIER, 160, 100] {
+            let had = run(&mut uplink(), &[limit; 3], 300);
+            assert!(had.iter().all(|had| had.abs_diff(100 * CARRIER) < CARRIER), "{limit}: {had:?}");
+        }
+        assert_eq!(run(&mut uplink(), &[8, CARRIER], 100), [800, 100 * (CARRIER - 8)]);
+    }
+
+    #[test]
+    fn who_was_silent_goes_first_and_has_nothing_to_make_up_for() {
+        let mut shares = uplink();
+        run(&mut shares, &[CARRIER, CARRIER, 0], 100);
+        assert_eq!(run(&mut shares, &[CARRIER; 3], 1), [0, 0, CARRIER]);
+        assert!(run(&mut shares, &[CARRIER; 3], 300).iter().all(|had| had.abs_diff(100 * CARRIER) <= CARRIER));
+    }
+
+    #[test]
+    fn who_was_silent_for_a_moment_has_what_it_did_not_take() {
+        let mut shares = Shares::new(CARRIER.into(), CARRIER.into());
+        run(&mut shares, &[CARRIER; 3], 30);
+        let mut had = run(&mut shares, &[CARRIER, CARRIER, 0], 3);
+        had.iter_mut().zip(run(&mut shares, &[CARRIER; 3], 6)).for_each(|(had, more)| *had += more);
+        assert_eq!(had, [3 * CARRIER; 3]);
+    }
+
+    #[test]
+    fn who_was_silent_for_long_has_a_slot_and_no_more() {
+        let mut shares = Shares::new(CARRIER.into(), CARRIER.into());
+        run(&mut shares, &[CARRIER, CARRIER, 0], 100);
+        let had = run(&mut shares, &[CARRIER; 3], 31);
+        assert!(had[2].abs_diff(11 * CARRIER) <= CARRIER && had[0].abs_diff(had[1]) <= CARRIER, "{had:?}");
+    }
+
+    #[test]
+    fn what_others_could_not_use_is_held_against_nobody_for_long() {
+        let mut shares = uplink();
+        run(&mut shares, &[2, CARRIER, 0], 1_000);
+        let had = run(&mut shares, &[0, CARRIER, CARRIER], 100);
+        assert!(had[1] >= 49 * CARRIER, "{had:?}");
+    }
+
+    #[test]
+    fn once_all_is_served_each_is_as_likely_to_go_first() {
+        let (mut shares, mut draws) = (uplink(), Stream::new(1, 0, "turn"));
+        let (ues, mut first) = ([3, 5, 9].map(UeId), [0; 10]);
+        for _ in 0..3_000 {
+            shares.begin(ues.len(), |position| ues[position], &mut draws);
+            let mut order = ues;
+            order.sort_by_key(|ue| (shares.turn(*ue), *ue));
+            shares.lift(shares.turn(order[0]).0);
+            order.iter().for_each(|ue| shares.serve(*ue, (10 + ue.0).into()));
+            shares.settle();
+            first[order[0].position()] += 1;
+        }
+        // Four standard deviations are 103.
+        assert!(ues.iter().all(|ue| (897..1_103).contains(&first[ue.position()])), "{first:?}");
+    }
+}
