@@ -94,7 +94,7 @@ fn policy(index: usize) -> *const CompiledPolicy {
     let texts = [
         c"otherwise = { law = 'step', threshold = '1 us', short_circuit = true, profile_capacity = 64, flow_capacity = 8 }",
         c"otherwise = { law = 'l4span', not_ect = 'drop', profile_capacity = 64, flow_capacity = 8 }",
-        c"otherwise = { law = 'tide', throughput_loss = 0.01, profile_capacity = 64, flow_capacity = 8 }",
+        c"otherwise = { law = 'tide', profile_capacity = 64, flow_capacity = 8 }",
     ];
     let made = POLICIES.get_or_init(|| {
         texts.map(|text| {
@@ -369,14 +369,13 @@ impl World {
         let mut counters = sized(size, choices);
         // SAFETY: as above.
         unsafe {
-            match choices.below(9) {
+            match choices.below(8) {
                 0 => drop_status(tidemark_ue_remove(self.instance, ue)),
                 1 => self.add_ue(index),
                 2 => drop_status(tidemark_drb_remove(self.instance, ue, drb, counters.as_mut_ptr().cast())),
                 3 => drop_status(tidemark_ue_handover(self.instance, ue, self.now_ns)),
                 4 => drop_status(tidemark_drb_handover(self.instance, ue, self.now_ns, drb)),
                 5 => drop_status(tidemark_qfi_map(self.instance, ue, choices.below(66), drb)),
-                6 => drop_status(tidemark_drb_cell(self.instance, ue, drb, choices.below(4).into())),
                 _ => self.add_drb(index, drb, if choices.flag() { 12 } else { 18 }, choices.below(3).into()),
             }
         }

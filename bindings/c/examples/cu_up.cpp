@@ -33,7 +33,6 @@ constexpr std::uint32_t n3_teid = 0x1001;          // from the UPF to here
 constexpr std::uint32_t upf_teid = 0x2001;         // from here to the UPF
 constexpr std::uint32_t f1u_teid = 0x3000;         // from the DU to here, plus the DRB
 constexpr std::uint32_t du_teid = 0x4000;          // from here to the DU, plus the DRB
-constexpr std::uint64_t nr_cell_identity = 0x1;   // the UE's serving cell
 constexpr std::uint32_t sn_modulus = 1u << 18;     // PDCP SNs of 18 bits
 constexpr std::size_t pdcp_header = 3;
 constexpr std::size_t longest = 9'300;             // datagram: a packet of 9000 octets and headers
@@ -259,7 +258,6 @@ private:
     for (const Drb& drb : drbs_at_first) {
       const tidemark_qos_flow flow{drb.qfi, drb.five_qi};
       must("DRB", ue->add_drb(drb.id, 18, &flow, 1, *policy));
-      must("cell", ue->join_cell(drb.id, nr_cell_identity));
     }
     return *std::move(ue);
   }

@@ -214,12 +214,6 @@ public:
     note(tidemark_drb_handover(ue_.instance(), ue_.handle(), Clock::now_ns(), drb));
   }
 
-  /// Cell of a DRB, at its set-up and after each change of cell: the NR Cell Identity.
-  Status join_cell(std::uint8_t drb, std::uint64_t cell) noexcept {
-    const std::lock_guard<Lock> guard(lock_);
-    return ue_.join_cell(drb, cell);
-  }
-
   /// NGAP's and E1AP's request for a QoS flow: one of TIDEMARK_MARKING_.
   Status mark(std::uint8_t qfi, std::uint8_t marking) noexcept {
     const std::lock_guard<Lock> guard(lock_);

@@ -987,23 +987,6 @@ enum tidemark_status tidemark_drb_remove(const struct tidemark_instance *instanc
 TIDEMARK_NOEXCEPT;
 
 /**
- * Names the cell whose radio a DRB shares with others: its UE's serving cell, at the DRB's set-up, and after each change of cell before or after
- * `tidemark_drb_handover`. `cell` is the NR Cell Identity (TS 38.413 9.3.1.7), or any number that DRBs of the same cell have in common, among those of
- * one instance. A law that steers its threshold by the throughput that it costs (`throughput_loss` of `tide`) takes an empty queue for lost throughput only
- * while no other DRB of the cell has one; a DRB whose cell was never named steers as if it were alone. Other laws take no notice. Memory may be allocated here.
- *
- * Fails with NULL_POINTER, NO_UE, BUSY, NO_DRB.
- *
- * # Safety
- * `instance` is null or lives.
- */
-enum tidemark_status tidemark_drb_cell(const struct tidemark_instance *instance,
-                                       struct tidemark_ue ue,
-                                       uint8_t drb,
-                                       uint64_t cell)
-TIDEMARK_NOEXCEPT;
-
-/**
  * Maps a QoS flow to a DRB that is set up, whichever carried it before.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI, NO_DRB.

@@ -124,10 +124,6 @@ public:
   Status remove_drb(std::uint8_t drb, tidemark_drb_counters* last = nullptr) noexcept {
     return tidemark_drb_remove(instance_, handle_, drb, last);
   }
-  /// `cell` is the NR Cell Identity, or any number that DRBs of one cell have in common.
-  Status join_cell(std::uint8_t drb, std::uint64_t cell) noexcept {
-    return tidemark_drb_cell(instance_, handle_, drb, cell);
-  }
   Status map(std::uint8_t qfi, std::uint8_t drb) noexcept { return tidemark_qfi_map(instance_, handle_, qfi, drb); }
   /// `marking` is one of TIDEMARK_MARKING_...
   Status mark(std::uint8_t qfi, std::uint8_t marking) noexcept {

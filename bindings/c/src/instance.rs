@@ -12,7 +12,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tidemark_marker::Counters;
 use tidemark_marker::path::{FlowKey, Ue};
 
-use crate::cells::Cells;
 use crate::status::Status;
 use crate::totals::{Ledger, Totals};
 use crate::types::UeId;
@@ -21,7 +20,6 @@ use crate::types::UeId;
 pub struct Instance {
     pub(crate) key: FlowKey,
     pub(crate) seed: u64,
-    pub(crate) cells: Cells,
     slots: Box<[Slot]>,
     /// Calls that were refused with BUSY.
     busy: AtomicU64,
@@ -156,14 +154,7 @@ impl Instance {
             ue: UnsafeCell::new(None),
         };
         let slots = (0..capacity).map(slot).collect();
-        Self {
-            key: FlowKey::new(secret),
-            seed,
-            cells: Cells::default(),
-            slots,
-            busy: AtomicU64::new(0),
-            free: Mutex::new(next(0)),
-        }
+        Self { key: FlowKey::new(secret), seed, slots, busy: AtomicU64::new(0), free: Mutex::new(next(0)) }
     }
 
     /// Sums over all slots, and over all UEs that were in them.

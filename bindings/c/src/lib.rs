@@ -8,7 +8,6 @@
 //! gone each have their status. One promise stays with the caller: that a pointer points to as many bytes as its length
 //! says.
 
-mod cells;
 pub mod instance;
 mod sized;
 pub mod status;

@@ -117,7 +117,9 @@ const _: () = {
     // Before those of DRBs come nine of the instance and its UEs; a DRB's have their size and one flag besides.
     assert!(VALUES - 9 == size_of::<DrbCounters>() / 8 - 2, "a counter of a DRB is missing in the totals");
     assert!(
-        size_of::<Totals>() == 272 && offset_of!(Totals, packets) == 80 && offset_of!(Totals, overload_drops) == 264
+        size_of::<Totals>() == 288
+            && offset_of!(Totals, packets) == 80
+            && offset_of!(Totals, mismatched_reports) == 280
     );
 };
 

@@ -42,7 +42,6 @@ int main() {
   CHECK(ues[0].add_drb(1, 18, &flow, 1, *policy) == TIDEMARK_STATUS_DRB_EXISTS);
   CHECK(ues[0].mark(1, TIDEMARK_MARKING_REPORT) && ues[0].mark(1, 3) == TIDEMARK_STATUS_BAD_CONFIG);
   CHECK(ues[0].congestion(1, 1)->dl_congestion == 0 && ues[0].congestion(1, 2).status() == TIDEMARK_STATUS_NO_DRB);
-  CHECK(ues[0].join_cell(1, 5) && ues[0].join_cell(2, 5) == TIDEMARK_STATUS_NO_DRB);
   CHECK(ues[0].handover(1, 1) && ues[0].counters(1) && !ues[0].counters(2) && ues[0].estimate(2, 1));
 
   // A state that nobody wrote is refused with a reason, and an empty one goes from UE to UE.

@@ -218,8 +218,8 @@ impl CellConfig {
     pub(crate) fn resource_block_group(&self) -> u32 {
         self.rbg_size.unwrap_or(match self.resource_blocks() {
             ..=36 => 2,
-            ..=72 => 4,
-            ..=144 => 8,
+            37..=72 => 4,
+            73..=144 => 8,
             _ => 16,
         })
     }

@@ -137,6 +137,17 @@ fn so_are_the_schedulers_that_go_by_age() {
     }
 }
 
+#[test]
+fn so_are_shares_of_a_wide_carrier() {
+    for scheduler in fair().into_iter().chain([SchedulerConfig::default()]) {
+        let config = CellConfig { prbs: 273, ..cell("DDDSU", scheduler.clone()) };
+        for ues in [2, 5, 16, 32] {
+            let outcomes = at_load(&config, &at_snr(20.0), (Direction::Down, ues, 1.5), seconds(1));
+            assert_equal_shares(&outcomes, &format!("{scheduler:?}: {ues} UEs"));
+        }
+    }
+}
+
 /// Promises shares alone: it compares what bearers have had lately, so that below the capacity the bearer that was served last is last once more.
 #[test]
 fn proportional_fair_promises_shares_and_no_delays() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws thresholds.svg, grid.svg and media.svg from tables of fronts beside it. Needs nothing but Python.
+"""Draws thresholds.svg from the table of fronts beside it. Needs nothing but Python.
 
 tidemark front ... --out out/thresholds && cp out/thresholds/table.csv docs/measured/front/thresholds.csv
 python3 docs/measured/front/plot.py
 
-thresholds.csv has a point for each threshold of a law and a panel for each round trip, the others a point for each round trip.
+A line has a point for each threshold of the law.
 """
 
 import argparse
@@ -19,38 +19,23 @@ INK, FAINT, GRID = "#1f2933", "#616e7c", "#e4e7eb"
 STYLES = {
     "prague": ("#1d6fb8", "circle"),
     "prague-hint": ("#d1620a", "square"),
-    "scream": ("#1d6fb8", "circle"),
-    "scream-hint": ("#d1620a", "square"),
-    "cl4s": ("#2a8f5b", "circle"),
-    "cl4s-hint": ("#a8327a", "square"),
-    "CUBIC, l4span": ("#8a97a5", "circle"),
-    "CUBIC, tide": ("#2a8f5b", "circle"),
     "oracle": ("#1f2933", "star"),
 }
 WIDTH, HEIGHT, LEFT, TOP, GAP = 300, 220, 52, 34, 70
 PER_ROW = 3
 
 
-def series(row):
-    """Name of the line that a run is on; None for one that is not drawn."""
-    sender, law = row["senders"], row["law"]
-    if sender == "cubic" and law in ("l4span", "tide"):
-        return f"CUBIC, {law}"
-    return sender if sender == "oracle" or sender in STYLES and law.startswith("l4span") else None
-
-
-def points(name):
-    """Means over seeds of runs with one UE: panel, then line, then (queue in ms, Mbit/s) in the order of the file."""
+def points():
+    """Means over seeds: panel, then line, then (queue in ms, Mbit/s) in the order of the file."""
     runs = {}
-    rows = list(csv.DictReader((HERE / f"{name}.csv").open()))
+    rows = list(csv.DictReader((HERE / "thresholds.csv").open()))
     channels = list(dict.fromkeys(row["channel"] for row in rows))
     for row in sorted(rows, key=lambda row: channels.index(row["channel"])):
-        if row["ues"] == "1" and (line := series(row)):
-            title = f"{row['channel']}, {row['round_trip']}" if name == "thresholds" else row["channel"]
-            key = title, line, row["law"], row["round_trip"]
+        if row["senders"] in STYLES:
+            key = f"{row['channel']}, {row['round_trip']}", row["senders"], row["law"]
             runs.setdefault(key, []).append((float(row["bearer.queue_ms.mean"]), float(row["cell.throughput_mbps"])))
     panels = {}
-    for (title, line, *_), values in runs.items():
+    for (title, line, _), values in runs.items():
         panels.setdefault(title, {}).setdefault(line, []).append([statistics.fmean(column) for column in zip(*values)])
     return panels
 
@@ -94,8 +79,8 @@ def panel(left, top, title, senders):
     return parts
 
 
-def draw(name):
-    panels = points(name)
+def draw():
+    panels = points()
     rows = math.ceil(len(panels) / PER_ROW)
     width, height = PER_ROW * (WIDTH + GAP), rows * (HEIGHT + GAP) + 40
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="white"/>']
@@ -107,9 +92,8 @@ def draw(name):
         x = LEFT + index * 130
         parts += [mark(shape, x, height - 16, colour), text(x + 12, height - 12, sender, "start")]
     parts.append(text(width - 20, height - 12, "Mbit/s against the mean queue in ms", "end", fill=FAINT))
-    (HERE / f"{name}.svg").write_text("\n".join([*parts, "</svg>\n"]))
+    (HERE / "thresholds.svg").write_text("\n".join([*parts, "</svg>\n"]))
 
 
 argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-for name in ("thresholds", "grid", "media"):
-    draw(name)
+draw()

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/measured/front.md from tables that `tidemark front` wrote. Needs nothing but Python.
 
-python3 docs/measured/front/tables.py grid docs/measured/front/grid.csv
-python3 docs/measured/front/tables.py hints docs/measured/front/grid.csv docs/measured/front/media.csv
 python3 docs/measured/front/tables.py distances docs/measured/front/thresholds.csv
 python3 docs/measured/front/tables.py pairs docs/measured/front/downlink.csv docs/measured/front/acknowledgements.csv
 
-Several files join into one table. `hints` sets each sender with a hint beside the one without; `distances` takes the rates that Prague's thresholds have at the oracle's mean
+Several files join into one table. `distances` takes the rates that Prague's thresholds have at the oracle's mean
 queue, between two of them in a straight line over the logarithm of the queue; `pairs` compares the runs of a second file, and of those after it, with those of the first. Ratios are taken seed by seed, since runs of one seed have the same radio; ± is half of the interval of 95 %.
 """
 
@@ -18,12 +16,7 @@ from pathlib import Path
 
 # Quantiles 0.975 of Student's t, by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
-RATE, MEAN, P99, P95 = "cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99", "bearer.queue_ms.p95"
-LAWS = ("none", "l4span", "tide")
-# Largest rate of a video by default, in Mbit/s.
-MAX_VIDEO = 70
-# Whose hint it is, by the sender without one.
-HINTED = {"prague": "prague-hint", "scream": "scream-hint", "cl4s": "cl4s-hint"}
+RATE, MEAN, P99 = "cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99"
 
 
 def load(files):
@@ -53,9 +46,9 @@ def column(seeds, metric):
     return [float(row[metric]) for row in seeds.values()]
 
 
-def cell(seeds, tail=P99):
-    """Rate at mean / tail of the queue."""
-    return f"{shown(column(seeds, RATE))} at {shown(column(seeds, MEAN))} / {estimate(column(seeds, tail))[0]:.0f}" if seeds else "–"
+def cell(seeds):
+    """Rate at mean / 99th percentile of the queue."""
+    return f"{shown(column(seeds, RATE))} at {shown(column(seeds, MEAN))} / {estimate(column(seeds, P99))[0]:.0f}" if seeds else "–"
 
 
 def ratio(ours, theirs, metric):
@@ -71,38 +64,6 @@ def table(heading, rows):
     print("|" + " --- |" * len(heading))
     for row in rows:
         print("| " + " | ".join(row) + " |")
-
-
-def grid(files):
-    runs = load(files)
-    laws = [law for law in LAWS if any(law == of for points in runs.values() for _, of in points)]
-
-    def rows():
-        for setting, points in runs.items():
-            for sender in dict.fromkeys(sender for sender, _ in points if sender != "oracle"):
-                yield *setting, sender, *(cell(points.get((sender, law))) for law in laws), cell(points.get(("oracle", "none")))
-
-    table(["channel", "UEs", "round trip", "senders", *laws, "oracle"], rows())
-
-
-def closed(alone, hinted, oracle, limit):
-    """Share of the distance in rate from a sender to the oracle, or to its limit, that the hint closes; a dash where there is less than 1 % to close."""
-    alone, hinted, oracle = (estimate(column(seeds, RATE))[0] for seeds in (alone, hinted, oracle))
-    oracle = min(oracle, limit)
-    return f"{100 * (hinted - alone) / (oracle - alone):.0f} %" if oracle > 1.01 * alone else "–"
-
-
-def hints(files):
-    def rows():
-        for (channel, ues, round_trip), points in load(files).items():
-            for alone, hinted in HINTED.items():
-                pair = points.get((alone, "l4span")), points.get((hinted, "l4span"))
-                oracle = points.get(("oracle", "none"))
-                if ues == "1" and all(pair) and oracle:
-                    gains = ratio(pair[1], pair[0], RATE), ratio(pair[1], pair[0], P95)
-                    yield channel, round_trip, alone, *(cell(seeds, P95) for seeds in pair), *gains, cell(oracle, P95), closed(*pair, oracle, math.inf if alone == "prague" else MAX_VIDEO)
-
-    table(["channel", "round trip", "sender", "without", "with a hint", "rate", "p95 of the queue", "oracle", "closed"], rows())
 
 
 def point_at(queue, front):
@@ -146,7 +107,7 @@ def pairs(files):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("table", choices=["grid", "hints", "distances", "pairs"])
+parser.add_argument("table", choices=["distances", "pairs"])
 parser.add_argument("files", nargs="+", metavar="FILE")
 arguments = parser.parse_args()
-{"grid": grid, "hints": hints, "distances": distances, "pairs": pairs}[arguments.table](arguments.files)
+{"distances": distances, "pairs": pairs}[arguments.table](arguments.files)

@@ -40,7 +40,6 @@ void policies(void);
 void instances_refuse_what_cannot_work(void);
 void set_up_and_release(void);
 void a_growing_queue_is_marked(void);
-void drbs_of_a_cell_steer_together(void);
 void the_5qi_says_whether_delay_comes_first(void);
 void a_handover_drb_by_drb(void);
 void a_ue_moves_to_another_cu_up(void);

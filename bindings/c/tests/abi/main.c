@@ -11,7 +11,6 @@ int main(void)
   instances_refuse_what_cannot_work();
   set_up_and_release();
   a_growing_queue_is_marked();
-  drbs_of_a_cell_steer_together();
   the_5qi_says_whether_delay_comes_first();
   a_handover_drb_by_drb();
   a_ue_moves_to_another_cu_up();

@@ -99,13 +99,6 @@ void set_up_and_release(void)
   /* DRBs outlive the policy that they were set up by. */
   tidemark_policy_free(policy);
 
-  IS(OK, tidemark_drb_cell(instance, ue, 1, 0xFFFFFFFFF));
-  IS(OK, tidemark_drb_cell(instance, ue, 1, UINT64_MAX));
-  IS(NO_DRB, tidemark_drb_cell(instance, ue, 2, 1));
-  IS(NO_DRB, tidemark_drb_cell(instance, ue, 33, 1));
-  IS(NO_UE, tidemark_drb_cell(instance, none, 1, 1));
-  IS(NULL_POINTER, tidemark_drb_cell(NULL, ue, 1, 1));
-
   IS(OK, tidemark_qfi_map(instance, ue, 5, 32));
   IS(BAD_QFI, tidemark_qfi_map(instance, ue, 64, 32));
   IS(NO_DRB, tidemark_qfi_map(instance, ue, 5, 2));

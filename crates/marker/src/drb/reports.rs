@@ -53,16 +53,16 @@ impl DrbMarker {
             self.estimator.observe_report(now, progress.bytes);
         }
         // Without a queue before it, the time since the last report was idle: no sample.
-        if was_busy {
-            if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
-                if !counts_all {
-                    self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
-                }
-            }
+        if was_busy
+            && let Some(stretch) = self.busy.report(now, progress.bytes, head)
+            && !counts_all
+        {
+            self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
-            self.apart.last_sojourn = progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
+            self.apart.last_sojourn =
+                progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };

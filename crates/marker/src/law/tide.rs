@@ -4,7 +4,7 @@
 //! tenth longer. Two things count as the queue:
 //!
 //! - of an L4S flow alone the least backlog of the last round trip. What is gone within a round trip is a burst, the turn of another UE or
-//!   a fade: no cut could have kept it away, and a Prague regains a segment a round trip (RFC 8289 3.1 tells a good queue from a bad one so);
+//!   a fade: no cut could have kept it away, and a Prague regains a segment a round trip (RFC 8289 tells a good queue from a bad one by the least of an interval, too);
 //! - of a DRB with classic flows the backlog as it is. A classic sender is cut seldom, and fills a queue between two cuts.
 //!
 //! A classic packet has the odds that leave Reno or CUBIC the window which a Prague has at the L4S odds.
@@ -21,7 +21,7 @@ use crate::verdict::Class;
 /// above the threshold they are reached.
 const STEEPNESS: f64 = 20.0;
 /// Least steepness: ten times the threshold marks every packet, however long the window.
-const LEAST_STEEPNESS: f64 = 1.0 / 9.0;
+const MIN_STEEPNESS: f64 = 1.0 / 9.0;
 /// Factor of the response of CUBIC: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
 const CUBIC: f64 = 1.054;
 /// Square of Reno's mean window at the odds `(x / 2)^2`, in multiples of `1 / x^2` (RFC 9438 4.3, with beta = 0.5).
@@ -170,7 +170,7 @@ fn average(arrival: &Arrival) -> f64 {
 /// Rise of the odds with the height: the same of one sender's window at any rate.
 fn steepness(arrival: &Arrival) -> f64 {
     let window = average(arrival) * arrival.round_trip + arrival.backlog + arrival.size;
-    (STEEPNESS * arrival.segment / window).max(LEAST_STEEPNESS)
+    (STEEPNESS * arrival.segment / window).max(MIN_STEEPNESS)
 }
 
 /// Odds that leave Reno or CUBIC, whichever takes more, the window which a Prague has at the odds `x`.
