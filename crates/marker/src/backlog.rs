@@ -76,10 +76,10 @@ impl Backlog {
         self.at = now;
     }
 
-    /// A report of `now` came at `arrival`, since when `standing` bytes are left, and drain until the next or stay.
-    pub(crate) fn report(&mut self, now: Instant, arrival: Instant, standing: u64, was_busy: bool, drains: bool) {
+    /// A report came, after which `standing` bytes are left, and drain until the next or stay.
+    pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool, drains: bool) {
         if was_busy {
-            let gap = arrival.since(self.last_report);
+            let gap = now.since(self.last_report);
             // The longest recent gap, forgetting an eighth of the time that passes, and at most doubling, so that one
             // outage is not taken for the period.
             self.interval = gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2).max(SHORTEST);
@@ -179,7 +179,7 @@ mod tests {
         let mut backlog = Backlog::new(false);
         backlog.begin(ms(0));
         for at in (10..=end).step_by(10) {
-            backlog.report(ms(at), ms(at), 100_000, true, true);
+            backlog.report(ms(at), 100_000, true, true);
         }
         backlog
     }
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(level(&backlog, 104, 100_000), 80_000.0);
         backlog.arrive(ms(104), 1_500, RATE);
         assert_eq!(level(&backlog, 106, 101_500), 71_500.0);
-        backlog.report(ms(110), ms(110), 70_000, true, true);
+        backlog.report(ms(110), 70_000, true, true);
         assert_eq!(level(&backlog, 110, 70_000), 70_000.0);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_queue_that_leaves_with_reports_alone_stays_between_them() {
         let mut backlog = steady(100);
-        backlog.report(ms(110), ms(110), 100_000, true, false);
+        backlog.report(ms(110), 100_000, true, false);
         assert_eq!(level(&backlog, 114, 100_000), 100_000.0);
         backlog.arrive(ms(114), 1_500, RATE);
         assert_eq!(level(&backlog, 116, 101_500), 101_500.0);
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn a_shorter_gap_shortens_the_period_by_an_eighth_of_it() {
         let mut backlog = steady(100);
-        backlog.report(ms(104), ms(104), 100_000, true, true);
+        backlog.report(ms(104), 100_000, true, true);
         assert_eq!(backlog.interval, Duration::from_micros(9_500));
         // One that comes while nothing is queued says nothing of the period.
-        backlog.report(ms(120), ms(120), 100_000, false, true);
+        backlog.report(ms(120), 100_000, false, true);
         assert_eq!(backlog.interval, Duration::from_micros(9_500));
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let mut backlog = Backlog::new(false);
         let at = |report: u64| Instant::ZERO + Duration::from_micros(500 * report);
         for report in 1..=400 {
-            backlog.report(at(report), at(report), 100_000, true, true);
+            backlog.report(at(report), 100_000, true, true);
         }
         let silence = |micros| backlog.silence(at(400) + Duration::from_micros(micros));
         assert_eq!(silence(2_500), Duration::ZERO);
@@ -253,19 +253,13 @@ mod tests {
     #[test]
     fn one_outage_is_not_taken_for_the_report_period() {
         let mut backlog = steady(100);
-        backlog.report(ms(600), ms(600), 100_000, true, true);
+        backlog.report(ms(600), 100_000, true, true);
         assert_eq!(backlog.interval, Duration::from_millis(20));
         // Reports of a slot come in a bunch and are followed by a pause: the pause stays the period.
         let mut backlog = steady(100);
         for cycle in 0..50 {
             for burst in 0..8 {
-                backlog.report(
-                    ms(110 + cycle * 12) + Duration::from_micros(burst * 10),
-                    ms(110 + cycle * 12) + Duration::from_micros(burst * 10),
-                    100_000,
-                    true,
-                    true,
-                );
+                backlog.report(ms(110 + cycle * 12) + Duration::from_micros(burst * 10), 100_000, true, true);
             }
         }
         assert!(backlog.interval >= Duration::from_millis(10), "{:?}", backlog.interval);

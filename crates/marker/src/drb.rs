@@ -2,13 +2,11 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
-use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
-use crate::clock::Clock;
 use crate::config::MarkerConfig;
 use crate::counters::{Counters, Tally};
 use crate::decision::{Decision, Draw, Outcome};
@@ -72,8 +70,6 @@ pub struct DrbMarker {
 /// State that no packet reads as long as all is well.
 struct Apart {
     overload: Overload,
-    /// Read by reports.
-    clock: Clock,
     last_sojourn: Option<Duration>,
     stale_reports: u64,
     mismatched_reports: u64,
@@ -100,7 +96,6 @@ impl DrbMarker {
             stage: Stage::Calm,
             apart: Box::new(Apart {
                 overload: Overload::new(config.overload_limit()),
-                clock: Clock::new(),
                 last_sojourn: None,
                 stale_reports: 0,
                 mismatched_reports: 0,
@@ -250,7 +245,6 @@ impl DrbMarker {
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
             self.busy = BusyTime::begin(now);
-            self.apart.clock.begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -376,7 +370,6 @@ impl DrbMarker {
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
-        self.apart.clock = Clock::new();
         (self.apart.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
@@ -434,8 +427,7 @@ impl DrbMarker {
 
     /// Addresses of what a report reads and writes beyond this struct.
     pub(crate) fn report_addresses(&self) -> impl Iterator<Item = *const u8> {
-        let clock = from_ref(&self.apart.clock).cast();
-        self.profile.addresses().into_iter().chain(self.estimator.addresses()).chain([clock])
+        self.profile.addresses().into_iter().chain(self.estimator.addresses())
     }
 
     /// Reads ahead for an acknowledgement.

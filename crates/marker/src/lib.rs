@@ -43,7 +43,6 @@ mod backlog;
 mod bearers;
 mod beyond;
 mod busy;
-mod clock;
 mod config;
 mod counters;
 mod decision;

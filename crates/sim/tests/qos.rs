@@ -279,7 +279,8 @@ fn the_5qi_says_whether_throughput_or_delay_comes_first() {
         (result.ues[0].throughput_mbps, result.ues[0].queue_ms.unwrap().mean)
     };
     let (best_effort, rendering) = (run(&[]), run(&["ue.0.five_qi=80"]));
-    assert!(best_effort.0 > 1.2 * rendering.0 && rendering.1 < 0.7 * best_effort.1, "{best_effort:?} {rendering:?}");
+    // Either keeps the radio busy, so that the rates are near one another, and the queues are not.
+    assert!(best_effort.0 > 1.02 * rendering.0 && rendering.1 < 0.7 * best_effort.1, "{best_effort:?} {rendering:?}");
     // A bearer of its own has the mode of its first QoS flow.
     let own = run(&["ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 80, filter = [{ ecn = [\"ect1\", \"ce\"] }] }] }]"]);
     assert!((own.0 / rendering.0 - 1.0).abs() < 0.05, "{own:?} {rendering:?}");

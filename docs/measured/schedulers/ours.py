@@ -4,12 +4,12 @@
     python3 docs/measured/schedulers/ours.py target/release/tidemark
 """
 
+import argparse
 import csv
 import pathlib
 import random
 import statistics
 import subprocess
-import sys
 import tempfile
 
 LENA = pathlib.Path(__file__).with_name("lena.csv")
@@ -90,12 +90,15 @@ def outcome(tidemark, case):
 
 def main():
     """Prints one line a case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tidemark", help="the command, as target/release/tidemark")
+    tidemark = parser.parse_args().tidemark
     empty = {}
     with open(LENA, newline="") as file:
         cases = sorted(csv.DictReader(file), key=lambda case: int(case["ues"]))
     for case in cases:
         key = case["scheduler"], case["prbs"], case["load"]
-        shares, delay = outcome(sys.argv[1], case)
+        shares, delay = outcome(tidemark, case)
         lena = float(case["delay_mean_ms"] or 0)
         if case["ues"] == "1":
             empty[key] = delay, lena

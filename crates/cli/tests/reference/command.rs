@@ -40,7 +40,8 @@ fn write_section(page: &mut String, words: &[&str]) {
 fn says_nothing(lines: &[&str]) -> bool {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let [line, next] = lines else { return false };
-    let names = line.trim_start().starts_with("--") || line.trim_start().starts_with("-");
+    // "- name: words" is a value of an option, with its words.
+    let names = line.trim_start().starts_with('-') && !line.trim_start().starts_with("- ");
     names && !line.trim().contains("  ") && indent(next) <= indent(line)
 }
 

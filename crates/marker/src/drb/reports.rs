@@ -33,21 +33,11 @@ impl DrbMarker {
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
         let was_busy = self.profile.packets() > 0;
-        self.apart.clock.tick(now);
         // A report of what was never sent, or that another has overtaken, says nothing of what stands.
         let Some(progress) = self.profile.transmit(now, sn) else {
             return self.mismatch(sn);
         };
         let head = self.profile.head_of_line(now);
-        // No earlier than the report before it, or than the queue.
-        let late = if self.backlog.is_as_printed() {
-            Duration::ZERO
-        } else {
-            self.apart.clock.lateness(now, progress.sojourn, head).min(self.backlog.report_age(now))
-        };
-        let (arrival, now) = (now, now.before(late));
-        // SDUs that came since are on their way to the next report.
-        let head = head.filter(|age| *age > late || late.is_zero()).map(|age| age.saturating_sub(late));
         let counts_all = self.estimator.time() == EgressTime::All;
         if counts_all {
             self.estimator.observe_report(now, progress.bytes);
@@ -61,8 +51,7 @@ impl DrbMarker {
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
-            self.apart.last_sojourn =
-                progress.sojourn.map(|sojourn| sojourn.saturating_sub(late)).or(self.apart.last_sojourn);
+            self.apart.last_sojourn = progress.sojourn.or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
@@ -70,7 +59,7 @@ impl DrbMarker {
         let standing = self.profile.standing().0;
         let is_rare = self.backlog.report_age(now) > overload::RARE;
         self.drain.report(now, progress.bytes, head.is_some());
-        self.backlog.report(now, arrival, standing, was_busy, self.apart.clock.jitters() || self.drain.is_steady());
+        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if is_rare || self.stage == Stage::Overloaded {
             self.watch(now, 1);

@@ -175,7 +175,7 @@ impl LawConfig {
     ///         signals_to: "L4S",
     ///         decides: Decides::OnArrival,
     ///         looks_at_head: true,
-    ///         ///         marks_reported: true,
+    ///         marks_reported: true,
     ///         marks: true,
     ///     };
     ///
