@@ -33,7 +33,7 @@ pub(crate) struct Backlog {
     interval: Duration,
     /// The queue drains between reports.
     drains: bool,
-    /// What no report has covered is queued, whatever time has passed: L4Span's `N_queue` as printed.
+    /// True if all that no report has covered is queued, whatever time has passed: L4Span's `N_queue` as printed.
     as_printed: bool,
 }
 

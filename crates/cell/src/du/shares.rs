@@ -16,11 +16,11 @@ use crate::output::UeId;
 /// Service that each UE of a cell has had, in any unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
-    /// As much as a whole slot carries.
+    /// Service of a whole slot.
     slot: u64,
-    /// What a UE may be behind the least at most.
+    /// Bound on the service that a UE may be behind the least.
     credit: u64,
-    /// What each has had, or counts as having had.
+    /// Service of each, or what counts as its service.
     had: Vec<u64>,
     /// The least that any counted as having had that waited.
     least: u64,

@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
     }
 
-    /// Whoever asks for less than an equal share has all that it asks for, in bursts that are more than its share of a slot too.
+    /// A UE that asks for less than an equal share has all that it asks for, in bursts that are more than its share of a slot too.
     #[test]
     fn bursts_that_ask_for_less_than_a_share_are_served_whatever_others_have() {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));

@@ -8,7 +8,7 @@ use std::collections::binary_heap::PeekMut;
 use super::rule::{Candidate, Rank, Rule};
 use crate::du::shares::Shares;
 
-/// What is left of a slot.
+/// Remainder of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remaining {
     pub(crate) prbs: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Need {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender {
     pub(crate) candidate: Candidate,
-    /// What a resource block counts for in turns.
+    /// Weight of a resource block in turns.
     weight: u64,
     /// Resource blocks that it has been given.
     pub(crate) prbs: u32,
@@ -44,7 +44,7 @@ impl Contender {
     }
 }
 
-/// What a resource block counts for in turns where a slot carries the most.
+/// Weight of a resource block in turns, where a slot carries the most.
 const WHOLE: f64 = 65_536.0;
 
 /// Position in the order of a slot: rank, then turns.
@@ -81,7 +81,7 @@ impl Sharing {
         Self { group, prb: 1.0 / f64::from(prbs), order: Vec::new() }
     }
 
-    /// As much as a whole slot counts for in turns.
+    /// Weight of a whole slot in turns.
     pub(super) fn whole(prbs: u32) -> u64 {
         u64::from(prbs) * WHOLE as u64
     }
