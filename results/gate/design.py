@@ -6,6 +6,7 @@ weights below ask for: of 300 draws the one is taken whose pairs are rarest so f
 and seeds.
 """
 
+import argparse
 import itertools
 import random
 
@@ -119,6 +120,7 @@ def point(half, number, levels, drives, mixed):
 
 def main():
     """Writes both halves."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     both = []
     for half, radio in HALVES.items():
         turns = itertools.cycle(radio["drives"]), itertools.cycle(radio["mixed"])

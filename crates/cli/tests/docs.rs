@@ -196,6 +196,10 @@ fn every_script_says_what_it_is_for() {
         .for_each(|folder| scripts(&root().join(folder), &mut found));
     assert!(found.len() > 10, "{found:?}");
     for script in found {
+        // A module that scripts import is none.
+        if !fs::read_to_string(&script).unwrap().contains("__main__") {
+            continue;
+        }
         let Ok(output) = Command::new("python3").arg(&script).arg("--help").output() else {
             return eprintln!("SKIPPED: no python3 here");
         };
