@@ -27,4 +27,4 @@ pub use normal::normal_cdf;
 pub use packet::{Dscp, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpFlags, TcpView};
 pub use random::Stream;
 pub use time::{Duration, Instant};
-pub use units::{BitRate, Bytes, Probability};
+pub use units::{BitRate, Bytes, Probability, share};

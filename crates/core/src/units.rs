@@ -94,7 +94,7 @@ impl BitRate {
 }
 
 /// `a * b / divisor`, rounded down. A division of 128 bits, which takes longer than all else around it, is rarely needed.
-fn share(a: u64, b: u64, divisor: u64) -> u64 {
+pub fn share(a: u64, b: u64, divisor: u64) -> u64 {
     match a.checked_mul(b) {
         Some(product) => product / divisor,
         None => u64::try_from(u128::from(a) * u128::from(b) / u128::from(divisor)).unwrap_or(u64::MAX),

@@ -62,9 +62,9 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 
 #[library_benchmark]
 #[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(790))]
-#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(805))]
-#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(805))]
-#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(860))]
+#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(830))]
+#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(870))]
+#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(875))]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();
@@ -73,7 +73,7 @@ fn downlink(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_015))]
+#[library_benchmark(config = limit(1_005))]
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -83,7 +83,7 @@ fn downlink_and_pdu(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_160))]
+#[library_benchmark(config = limit(1_120))]
 #[benches::queued(args = [4, 16, 1_024], setup = with_surplus)]
 fn report(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -93,7 +93,7 @@ fn report(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(660))]
+#[library_benchmark(config = limit(650))]
 #[benches::queued(args = [4, 16, 1_024], setup = with_acks)]
 fn ack(mut load: Load) -> Load {
     load.take_acks_ahead();

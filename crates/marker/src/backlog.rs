@@ -7,30 +7,21 @@
 //! a DU that reports changes and is silent has transmitted nothing. Then what was drained in thought is put back, and
 //! silence beyond that counts against the egress rate.
 
-use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_core::{Duration, Instant};
 
 use crate::egress::Egress;
 
 /// The interval that is assumed until reports show theirs: the period that most gNBs ship with.
 const FIRST_INTERVAL: Duration = Duration::from_millis(10);
-/// Bytes over which the round trip of a DRB is averaged: some hundred packets, so that the flows which fill the queue make it.
-const ROUND_TRIP_OVER: f32 = 200_000.0;
-/// Round trip in seconds of a DRB in which no handshake was seen: that of the nearer server of L4Span's section 6.
-const ROUND_TRIP: f32 = 0.038;
 /// No interval is taken to be shorter.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 pub(crate) struct Backlog {
     level: f64,
-    /// Least level of the round before and of this one, rounded.
-    least: [f32; 2],
-    /// Beginning of this round.
-    round: Instant,
-    /// Mean of the flows' handshakes by bytes, in seconds; 0 where none was seen.
-    round_trip: f32,
     at: Instant,
     last_report: Instant,
     interval: Duration,
+    overdue_after: Duration,
     /// The queue drains between reports.
     drains: bool,
     /// True if all that no report has covered is queued, whatever time has passed: L4Span's `N_queue` as printed.
@@ -39,17 +30,17 @@ pub(crate) struct Backlog {
 
 impl Backlog {
     pub(crate) fn new(as_printed: bool) -> Self {
-        Self {
+        let mut backlog = Self {
             level: 0.0,
-            least: [0.0; 2],
-            round: Instant::ZERO,
-            round_trip: 0.0,
             at: Instant::ZERO,
             last_report: Instant::ZERO,
             interval: FIRST_INTERVAL,
-            drains: true,
+            overdue_after: Duration::ZERO,
+            drains: !as_printed,
             as_printed,
-        }
+        };
+        backlog.expect(FIRST_INTERVAL);
+        backlog
     }
 
     /// True for L4Span's queue as printed.
@@ -61,18 +52,21 @@ impl Backlog {
     /// Changes between L4Span's queue as printed and one that drains.
     pub(crate) fn reconfigure(&mut self, as_printed: bool) {
         self.as_printed = as_printed;
+        self.expect(self.interval);
     }
 
     /// A queue begins to stand: silence is only telling from here on.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.last_report = now;
-        self.least = [0.0; 2];
+    }
+
+    /// What the DU reports says nothing of the queue: as if it had never reported.
+    pub(crate) fn forget_reports(&mut self) {
+        self.last_report = Instant::ZERO;
     }
 
     pub(crate) fn arrive(&mut self, now: Instant, size: u64, egress: Option<Egress>) {
-        let before = self.drained(now, egress);
-        self.least[1] = lesser(self.least[1], before as f32);
-        self.level = before + size as f64;
+        self.level = self.drained(now, egress) + size as f64;
         self.at = now;
     }
 
@@ -82,55 +76,22 @@ impl Backlog {
             let gap = now.since(self.last_report);
             // The longest recent gap, forgetting an eighth of the time that passes, and at most doubling, so that one
             // outage is not taken for the period.
-            self.interval = gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2).max(SHORTEST);
+            self.expect(gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2));
         }
-        (self.last_report, self.drains) = (now, drains);
+        (self.last_report, self.drains) = (now, drains && !self.as_printed);
         self.level = standing as f64;
-        self.least[1] = lesser(self.least[1], self.level as f32);
         self.at = now;
-    }
-
-    /// Takes a packet of a flow with this handshake into the round trip.
-    #[inline]
-    pub(crate) fn average_round_trip(&mut self, handshake: Duration, size: Bytes) {
-        let handshake = handshake.as_secs_f64() as f32;
-        let weight = if self.round_trip > 0.0 { (size.as_f64() as f32 / ROUND_TRIP_OVER).min(1.0) } else { 1.0 };
-        self.round_trip += (handshake - self.round_trip) * weight;
-    }
-
-    /// Round trip of the flows in seconds.
-    #[inline]
-    pub(crate) fn round_trip(&self) -> f64 {
-        f64::from(if self.round_trip > 0.0 { self.round_trip } else { ROUND_TRIP })
-    }
-
-    /// Least level over the round before and this one, of a round trip each; `level` is the present one.
-    #[inline]
-    pub(crate) fn least(&mut self, now: Instant, level: f64) -> f64 {
-        if now.since(self.round).as_secs_f64() > self.round_trip() {
-            (self.least, self.round) = ([self.least[1], level as f32], now);
-        }
-        self.least[1] = lesser(self.least[1], level as f32);
-        lesser(self.least[0], self.least[1]).into()
     }
 
     /// Bytes thought to stand at `now`, of `standing` that no report has covered, after this [`silence`](Self::silence).
     pub(crate) fn level(&self, now: Instant, standing: u64, silence: Duration, egress: Option<Egress>) -> f64 {
-        if silence.is_zero() && !self.as_printed {
-            self.drained(now, egress).min(standing as f64)
-        } else {
-            standing as f64
-        }
+        if silence.is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
     }
 
     /// Time for which a report has been missing; zero while it may still be on its way.
     pub(crate) fn silence(&self, now: Instant) -> Duration {
         let since = now.since(self.last_report);
-        if since > self.interval + self.interval / 2 + SHORTEST && !self.as_printed {
-            since - self.interval
-        } else {
-            Duration::ZERO
-        }
+        if since > self.overdue_after { since - self.interval } else { Duration::ZERO }
     }
 
     /// Time since the last report, or since a queue began to stand after it.
@@ -151,12 +112,12 @@ impl Backlog {
         let until = now.min(self.last_report + self.interval);
         (self.level - rate * until.since(self.at).as_secs_f64()).max(0.0)
     }
-}
 
-/// Lesser of two numbers. `f32::min` looks for NaN besides, which takes four times as many instructions.
-#[inline]
-fn lesser(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
+    /// Takes an interval for the one between reports. No silence is too long for what L4Span prints.
+    fn expect(&mut self, interval: Duration) {
+        self.interval = interval.max(SHORTEST);
+        self.overdue_after = if self.as_printed { Duration::MAX } else { self.interval + self.interval / 2 + SHORTEST };
+    }
 }
 
 #[cfg(test)]
@@ -263,38 +224,5 @@ mod tests {
             }
         }
         assert!(backlog.interval >= Duration::from_millis(10), "{:?}", backlog.interval);
-    }
-
-    #[test]
-    fn the_least_backlog_is_that_of_the_last_round_or_two() {
-        let mut backlog = Backlog::new(false);
-        backlog.begin(ms(0));
-        let mut least = |at: u64, level: f64| backlog.least(ms(at), level);
-        // A queue that has just begun has not stood.
-        assert_eq!([0, 10, 38].map(|at| least(at, 90_000.0)), [0.0; 3]);
-        // Without a handshake a round is 38 ms. The one that ends at 41 ms had an empty queue, the next ones have none below 30 kB.
-        assert_eq!(least(41, 50_000.0), 0.0);
-        assert_eq!(least(60, 30_000.0), 0.0);
-        assert_eq!(least(82, 70_000.0), 30_000.0);
-        assert_eq!(least(100, 80_000.0), 30_000.0);
-        assert_eq!(least(123, 60_000.0), 60_000.0);
-        // What falls below counts at once.
-        assert_eq!(least(124, 10_000.0), 10_000.0);
-    }
-
-    #[test]
-    fn the_round_trip_is_the_mean_of_handshakes_by_bytes() {
-        let mut backlog = Backlog::new(false);
-        assert!((backlog.round_trip() - 0.038).abs() < 1e-6);
-        let mut packet = |millis, bytes| {
-            backlog.average_round_trip(Duration::from_millis(millis), Bytes(bytes));
-            backlog.round_trip() * 1e3
-        };
-        assert!((packet(100, 60) - 100.0).abs() < 1e-3);
-        // 2000 of 200000 bytes: a hundredth of the way to 10 ms.
-        assert!((packet(10, 2_000) - 99.1).abs() < 1e-3);
-        // Three parts of the bytes over 106 ms and one over 10: 82 ms.
-        let mean = (0..2_000).fold(0.0, |_, round| packet(if round % 4 == 0 { 10 } else { 106 }, 1_500));
-        assert!((81.0..83.0).contains(&mean), "{mean}");
     }
 }

@@ -162,9 +162,6 @@ impl DrbMarker {
             }
             (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
         }
-        if let Some(rtt) = rtt {
-            self.backlog.average_round_trip(rtt, packet.size);
-        }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
         // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
@@ -200,8 +197,6 @@ impl DrbMarker {
             segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
             shared,
-            least_backlog: self.backlog.least(now, backlog),
-            round_trip: self.backlog.round_trip(),
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {
@@ -508,9 +503,6 @@ impl DrbMarker {
         if self.profile.packets() == 0 {
             return (0.0, current);
         }
-        if self.profile.is_mismatched() {
-            return (0.0, None);
-        }
         let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
         let level = self.backlog.level(now, standing, silence, current);
         if silence.is_zero() {
@@ -528,11 +520,11 @@ impl DrbMarker {
         (level, current.map(lowered))
     }
 
-    /// True while something is queued and the DU has not reported for too long to know how much, or in SNs of its own.
+    /// True while something is queued and the DU has not reported for too long to know how much.
     #[inline]
     fn lacks_reports(&self, now: Instant) -> bool {
-        let is_silent = self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into());
-        self.profile.packets() > 0 && (is_silent || self.profile.is_mismatched())
+        self.profile.packets() > 0
+            && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
     }
 
     /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last

@@ -27,7 +27,7 @@ use alloc::boxed::Box;
 use core::hint::black_box;
 use core::ptr::from_ref;
 
-use tidemark_core::{BitRate, Duration, Instant};
+use tidemark_core::{BitRate, Duration, Instant, share};
 
 /// Time that the egress rate is measured over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,7 +52,7 @@ const MIN_BOUND_SPAN: u64 = 1_000_000;
 /// Time constant of the slow average under a standing queue: a few round trips.
 const AVERAGE_OVER: f64 = 200e6;
 /// Time under a standing queue after which a better rate is forgotten.
-const BEST_LASTS: f64 = 1e9;
+const BEST_LASTS: u64 = 1_000_000_000;
 
 /// An egress rate with its standard deviation over the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -218,11 +218,12 @@ impl EgressEstimator {
         // Half a window: less would be the rate of a slot or two.
         if self.clock >= self.window / 2 {
             let current = self.evaluate();
-            let faded = self.best.rate.as_bps() as f64 * (1.0 - span as f64 / BEST_LASTS);
-            if current.rate.as_bps() as f64 >= faded {
+            let best = self.best.rate.as_bps();
+            let faded = BitRate::from_bps(best - share(best, span.min(BEST_LASTS), BEST_LASTS));
+            if current.rate >= faded {
                 self.best = current;
             } else {
-                self.best.rate = BitRate::from_bps_f64(faded);
+                self.best.rate = faded;
             }
             self.current = Some(current);
         }
@@ -362,7 +363,7 @@ fn inside(sample: Sample, start: u64) -> u64 {
     if kept >= sample.span {
         sample.bytes
     } else {
-        (u128::from(sample.bytes) * u128::from(kept) / u128::from(sample.span)) as u64
+        share(sample.bytes, kept, sample.span)
     }
 }
 
@@ -374,20 +375,14 @@ fn divided(sum: u128, by: u64) -> u128 {
     }
 }
 
-/// Narrow where it can be: both ways round alike.
+/// Saturating at the square of 2^32 bytes a second, far above any radio.
 fn as_f64(value: u128) -> f64 {
-    u64::try_from(value).map_or_else(|_| value as f64, |narrow| narrow as f64)
+    u64::try_from(value).unwrap_or(u64::MAX) as f64
 }
 
 /// Saturating at 2^40 bytes a second, far above any radio, so that the squares fit.
 fn per_second(bytes: u64, nanos: u64) -> u64 {
-    let nanos = nanos.max(1);
-    // Mostly it fits, and wide divisions are slow.
-    let rate = match bytes.checked_mul(1_000_000_000) {
-        Some(product) => product / nanos,
-        None => u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(nanos)).unwrap_or(u64::MAX),
-    };
-    rate.min(1 << 40)
+    share(bytes, 1_000_000_000, nanos.max(1)).min(1 << 40)
 }
 
 #[cfg(test)]

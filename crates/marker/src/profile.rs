@@ -262,15 +262,32 @@ impl ProfileTable {
         self.mismatched >= MISMATCHED
     }
 
-    /// A report is of an SN that is waited for. After one of a longer SN many have to be so, since some seem to match.
-    #[inline]
-    fn matches(&mut self) {
-        self.mismatched = if self.mismatched > MISMATCHED { self.mismatched - 1 } else { 0 };
+    /// True for a report that counts, of an SN that is waited for. After one of a longer SN many have to be so, since some seem to match.
+    #[cold]
+    fn matches_again(&mut self, sn: u32) -> bool {
+        let matches = !self.is_of_other_length(sn);
+        if matches {
+            self.mismatched = if self.mismatched > MISMATCHED { self.mismatched - 1 } else { 0 };
+        }
+        matches
+    }
+
+    /// Takes a report of an SN that is not of what waits. One without progress repeats the last transmitted SN; any other SN was never sent,
+    /// or left long ago.
+    #[cold]
+    fn unmatched(&mut self, sn: u32) -> Option<Progress> {
+        let is_last = self.started && self.sn_length.distance(self.head as u32, sn) == -1;
+        if is_last && self.matches_again(sn) {
+            return Some(Progress::NONE);
+        }
+        self.anomalies.unknown += u64::from(!self.is_stale(sn));
+        let is_longer = sn >= self.sn_length.modulus();
+        self.mismatched = if is_longer { u8::MAX } else { self.mismatched.saturating_add(1) };
+        None
     }
 
     /// True for an SN that no DU reports whose SNs are as long as these: one of more bits, or one of few where more is queued than a DU holds.
-    #[inline]
-    pub(crate) fn is_of_other_length(&self, sn: u32) -> bool {
+    fn is_of_other_length(&self, sn: u32) -> bool {
         let is_short = sn < SnLength::Bits12.modulus() && self.sn_length == SnLength::Bits18;
         sn >= self.sn_length.modulus() || (is_short && self.packets > MAX_QUEUED)
     }
@@ -285,20 +302,11 @@ impl ProfileTable {
     pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
-        if !self.started || ahead < 0 || last >= self.next || self.is_of_other_length(sn) {
-            // A report without progress repeats the last transmitted SN; any other SN was never sent, or left long ago.
-            let is_last = self.started && ahead == -1 && !self.is_of_other_length(sn);
-            if is_last {
-                self.matches();
-                return Some(Progress::NONE);
-            }
-            self.anomalies.unknown += u64::from(!self.is_stale(sn));
-            let is_longer = sn >= self.sn_length.modulus();
-            self.mismatched = if is_longer { u8::MAX } else { self.mismatched.saturating_add(1) };
-            return None;
+        let waits = self.started && ahead >= 0 && last < self.next && sn < self.sn_length.modulus();
+        if !waits || (self.mismatched > 0 && !self.matches_again(sn)) {
+            return self.unmatched(sn);
         }
         self.is_reported = true;
-        self.matches();
         let (bytes, packets) = self.pass_to(last);
         let sojourn = self.ingress.opened(last, now);
         self.advance_oldest(now);

@@ -159,18 +159,19 @@ fn sns_of_another_length_at_the_du_are_noticed_and_nothing_is_marked() {
 fn sns_that_match_after_all_are_marked_by_once_more() {
     let mut ue = marking_ue(SnLength::Bits18, false);
     for sn in 0..100 {
-        ue.pdcp_pdu(ms(u64::from(sn)), DRB, sn, Bytes(131));
-        ue.feedback(ms(u64::from(sn)), DRB, &transmitted(sn.saturating_sub(2)));
+        let now = ms(2_000 + u64::from(sn));
+        ue.pdcp_pdu(now, DRB, sn, Bytes(131));
+        ue.feedback(now, DRB, &transmitted(sn.saturating_sub(2)));
     }
-    let mark = |ue: &mut Ue| ue.downlink(ms(100), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+    let mark = |ue: &mut Ue| ue.downlink(ms(2_100), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
     assert_eq!(mark(&mut ue), Verdict::Mark);
     for _ in 0..15 {
-        ue.feedback(ms(100), DRB, &transmitted(70_000));
+        ue.feedback(ms(2_100), DRB, &transmitted(70_000));
     }
     assert_eq!((mark(&mut ue), ue.drb_counters(DRB).unwrap().mismatched_reports), (Verdict::Mark, 0));
-    ue.feedback(ms(100), DRB, &transmitted(70_000));
+    ue.feedback(ms(2_100), DRB, &transmitted(70_000));
     assert_eq!((mark(&mut ue), ue.drb_counters(DRB).unwrap().mismatched_reports), (Verdict::Pass, 1));
-    ue.feedback(ms(100), DRB, &transmitted(98));
+    ue.feedback(ms(2_100), DRB, &transmitted(98));
     assert_eq!(mark(&mut ue), Verdict::Mark);
 }
 

@@ -37,6 +37,9 @@ impl DrbMarker {
         let Some(progress) = self.profile.transmit(now, sn) else {
             return self.mismatch(sn);
         };
+        if self.profile.is_mismatched() {
+            return;
+        }
         let head = self.profile.head_of_line(now);
         let counts_all = self.estimator.time() == EgressTime::All;
         if counts_all {
@@ -72,7 +75,10 @@ impl DrbMarker {
     #[cold]
     fn mismatch(&mut self, sn: u32) {
         self.apart.stale_reports += u64::from(self.profile.is_stale(sn));
-        self.apart.mismatched_reports += u64::from(self.profile.is_mismatched());
+        if self.profile.is_mismatched() {
+            self.apart.mismatched_reports += 1;
+            self.backlog.forget_reports();
+        }
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {

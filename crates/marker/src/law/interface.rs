@@ -96,10 +96,6 @@ pub struct Arrival {
     pub rtt: Option<Duration>,
     /// True while both L4S and classic flows are alive in the DRB.
     pub shared: bool,
-    /// Least estimate of the bytes queued over the last one to two round trips: what neither a burst nor a fade of that length has left.
-    pub least_backlog: f64,
-    /// Round trip of the DRB's flows in seconds: the mean of their handshakes by bytes, 38 ms where none was seen.
-    pub round_trip: f64,
 }
 
 impl Arrival {
@@ -209,8 +205,6 @@ pub(crate) mod tests {
             segment: 1_500.0,
             rtt: Some(Duration::from_millis(38)),
             shared: false,
-            least_backlog: 60_000.0,
-            round_trip: 0.038,
         }
     }
 

@@ -272,7 +272,6 @@ mod tests {
                 let p = |backlog: u64| {
                     let found = Arrival {
                         backlog: backlog as f64,
-                        least_backlog: backlog as f64,
                         head_of_line: backlog as f64 / 5e6,
                         egress: Some(Egress {
                             rate: BitRate::from_mbps(40),

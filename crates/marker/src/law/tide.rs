@@ -9,6 +9,8 @@
 //!
 //! A classic packet has the odds that leave Reno or CUBIC the window which a Prague has at the L4S odds.
 
+mod rounds;
+
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Range, bounds};
 
 use crate::five_qi::Characteristics;
@@ -16,16 +18,16 @@ use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties}
 use crate::law::recurrence::Recurrence;
 use crate::mode::Mode;
 use crate::verdict::Class;
+use rounds::Rounds;
 
 /// Segments over the window at which the odds rise from the threshold: 2 are what a Prague answers by a segment a round trip, and a tenth
 /// above the threshold they are reached.
 const STEEPNESS: f64 = 20.0;
 /// Least steepness: ten times the threshold marks every packet, however long the window.
 const MIN_STEEPNESS: f64 = 1.0 / 9.0;
-/// Factor of the response of CUBIC: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
-const CUBIC: f64 = 1.054;
-/// Square of Reno's mean window at the odds `(x / 2)^2`, in multiples of `1 / x^2` (RFC 9438 4.3, with beta = 0.5).
-const RENO_SQUARED: f64 = 6.0;
+/// Factor of CUBIC's odds, `1.054 / sqrt(6)`: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and
+/// beta = 0.7), Reno's at the odds `(x / 2)^2` is `sqrt(6) / x` (RFC 9438 4.3, with beta = 0.5).
+const CUBIC: f64 = 0.430_294;
 /// Threshold of a DRB whose mode is throughput first: the queue at which SCReAM gives way by itself (docs/measured/senders.md).
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(30);
 /// Longest threshold of a DRB whose mode is delay first, as a part of the packet delay budget: the other half is the radio's.
@@ -83,6 +85,7 @@ impl TideConfig {
 pub(crate) struct Tide {
     threshold: f64,
     rtt_share: f64,
+    rounds: Rounds,
     l4s: Recurrence,
     classic: Recurrence,
 }
@@ -95,6 +98,7 @@ impl Configured for Tide {
         Self {
             threshold: config.tau_s.as_secs_f64(),
             rtt_share: config.rtt_share,
+            rounds: Rounds::default(),
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -118,6 +122,7 @@ impl Law for Tide {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        self.rounds.arrive(arrival);
         match arrival.class {
             Class::NotEct => Odds::NONE,
             Class::L4s if !arrival.shared => Odds::mark("l4s alone", self.alone(arrival)),
@@ -135,51 +140,41 @@ impl Tide {
     /// (RFC 9332's Th_len).
     fn alone(&self, arrival: &Arrival) -> f64 {
         let Some(egress) = arrival.egress else { return 0.0 };
-        if arrival.least_backlog < arrival.size {
+        let backlog = self.rounds.least_backlog();
+        if backlog < arrival.size {
             return 0.0;
         }
-        let sojourn = (arrival.least_backlog + arrival.size) / egress.rate.as_bytes_per_sec().max(1.0);
-        (height(sojourn, self.threshold) * steepness(arrival)).clamp(0.0, 1.0)
+        self.odds(arrival, (backlog + arrival.size) / egress.rate.as_bytes_per_sec(), self.threshold)
     }
 
     /// Odds of an L4S packet in a DRB with classic flows, and the round trip of the packet's flow with the queue, in seconds. The rate is averaged over a
     /// few round trips, as the answers of classic senders are. Less than two segments is no queue, as for `l4span`.
     fn shared(&self, arrival: &Arrival) -> (f64, f64) {
-        if arrival.average.is_none() || arrival.backlog < 2.0 * arrival.segment {
+        let Some(average) = arrival.average else { return (0.0, 0.0) };
+        if arrival.backlog < 2.0 * arrival.segment {
             return (0.0, 0.0);
         }
-        let sojourn = (arrival.backlog + arrival.size) / average(arrival);
-        let begin = self.threshold + self.rtt_share * arrival.round_trip;
-        let x = height(sojourn, begin) * steepness(arrival);
+        let round_trip = self.rounds.round_trip();
+        let sojourn = (arrival.backlog + arrival.size) / average.as_bytes_per_sec().max(1.0);
+        let x = self.odds(arrival, sojourn, self.threshold + self.rtt_share * round_trip);
         // Windows in proportion to the round trips are equal rates. Where the flow's is not known it counts as the DRB's.
-        let rtt = arrival.rtt.map_or(arrival.round_trip, Duration::as_secs_f64) + sojourn;
-        ((x * (arrival.round_trip + sojourn) / rtt).clamp(0.0, 1.0), rtt)
+        let rtt = arrival.rtt.map_or(round_trip, Duration::as_secs_f64) + sojourn;
+        ((x * (round_trip + sojourn) / rtt).clamp(0.0, 1.0), rtt)
     }
-}
 
-/// Height of a queue above the sojourn at which marks begin, in multiples of it.
-fn height(sojourn: f64, begin: f64) -> f64 {
-    sojourn / begin - 1.0
-}
-
-/// Average rate in bytes a second.
-fn average(arrival: &Arrival) -> f64 {
-    arrival.average.map_or(0.0, BitRate::as_bytes_per_sec).max(1.0)
-}
-
-/// Rise of the odds with the height: the same of one sender's window at any rate.
-fn steepness(arrival: &Arrival) -> f64 {
-    let window = average(arrival) * arrival.round_trip + arrival.backlog + arrival.size;
-    (STEEPNESS * arrival.segment / window).max(MIN_STEEPNESS)
+    /// Height of a queue above the sojourn at which marks begin, in multiples of it, by the steepness: less than nothing below it. By
+    /// the window in segments the steepness is the same of one sender at any rate.
+    fn odds(&self, arrival: &Arrival, sojourn: f64, begin: f64) -> f64 {
+        let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * self.rounds.round_trip();
+        let steepness = STEEPNESS * arrival.segment / (under_way + arrival.backlog + arrival.size);
+        (sojourn / begin - 1.0) * steepness.max(MIN_STEEPNESS)
+    }
 }
 
 /// Odds that leave Reno or CUBIC, whichever takes more, the window which a Prague has at the odds `x`.
 fn classic(x: f64, rtt: f64) -> f64 {
-    if x == 0.0 {
-        return 0.0;
-    }
-    let cubic = CUBIC * x / libm::sqrt(RENO_SQUARED);
-    (x * x / 4.0).max(rtt * cubic * libm::cbrt(cubic))
+    let cubic = CUBIC * x;
+    (x * x / 4.0).max(rtt * cubic * f64::from(libm::cbrtf(cubic as f32)))
 }
 
 #[cfg(test)]
@@ -192,19 +187,26 @@ mod tests {
         Tide::new(&TideConfig::default()).arrive(arrival).mark.get()
     }
 
+    /// Odds after an arrival that found so many bytes.
+    fn odds_after(least: f64, arrival: &Arrival) -> f64 {
+        let mut law = Tide::new(&TideConfig::default());
+        law.arrive(&Arrival { backlog: least, ..*arrival });
+        law.arrive(arrival).mark.get()
+    }
+
     #[test]
     fn an_l4s_flow_alone_worked_by_hand() {
         // 5 MB/s over 38 ms: 190000 bytes under way. (58500 + 1500) B take 12 ms, a fifth above 10 ms.
         // The window is 190000 + 60000 + 1500 bytes: the steepness is 20 * 1500 / 251500 = 0.1192843, the odds 0.0238569.
-        let found = Arrival { least_backlog: 58_500.0, ..arrival(Class::L4s) };
-        assert!((odds(&found) - 0.023_856_9).abs() < 1e-7, "{}", odds(&found));
+        let found = arrival(Class::L4s);
+        assert!((odds_after(58_500.0, &found) - 0.023_856_9).abs() < 1e-7, "{}", odds_after(58_500.0, &found));
         // A backlog of any length is no queue where a round trip ago there was none.
-        assert_eq!(odds(&Arrival { backlog: 2e6, least_backlog: 0.0, ..found }), 0.0);
+        assert_eq!(odds_after(0.0, &Arrival { backlog: 2e6, ..found }), 0.0);
         // Marks begin at 50000 bytes with the packet at hand.
-        assert_eq!(odds(&Arrival { least_backlog: 48_500.0, ..found }), 0.0);
-        assert!(odds(&Arrival { least_backlog: 48_600.0, ..found }) > 0.0);
+        assert_eq!(odds_after(48_500.0, &found), 0.0);
+        assert!(odds_after(48_600.0, &found) > 0.0);
         // Ten times the threshold marks all.
-        assert_eq!(odds(&Arrival { backlog: 5e5, least_backlog: 5e5, ..found }), 1.0);
+        assert_eq!(odds(&Arrival { backlog: 5e5, ..found }), 1.0);
     }
 
     #[test]
@@ -222,7 +224,6 @@ mod tests {
         let far = Arrival {
             backlog: 998_500.0,
             rtt: Some(Duration::from_millis(500)),
-            round_trip: 0.5,
             ..arrival(Class::Classic)
         };
         let expected = 0.7 * 0.064_684_9 * libm::cbrt(0.064_684_9);
@@ -233,12 +234,11 @@ mod tests {
     #[test]
     fn a_flow_over_a_shorter_path_is_marked_more_for_the_same_rate() {
         let shared = |rtt: Option<u64>| {
-            odds(&Arrival {
-                backlog: 148_500.0,
-                shared: true,
-                rtt: rtt.map(Duration::from_millis),
-                ..arrival(Class::L4s)
-            })
+            let mut law = Tide::new(&TideConfig::default());
+            let packet = Arrival { backlog: 148_500.0, shared: true, ..arrival(Class::L4s) };
+            law.arrive(&packet);
+            let rtt = rtt.map(Duration::from_millis);
+            law.arrive(&Arrival { rtt, size: 0.0, backlog: 150_000.0, ..packet }).mark.get()
         };
         // The DRB's round trip is 38 + 30 ms: of a flow with 10 + 30 the odds are 1.7 times as high, and over 106 + 30 half as high.
         let mean = shared(Some(38));
@@ -252,7 +252,7 @@ mod tests {
         let slow = Egress { rate: BitRate::from_kbps(100), deviation: BitRate::from_kbps(50) };
         let of = |class, shared, backlog: f64| {
             let slow = Arrival { egress: Some(slow), average: Some(slow.rate), shared, ..arrival(class) };
-            odds(&Arrival { backlog, least_backlog: backlog, ..slow })
+            odds(&Arrival { backlog, ..slow })
         };
         assert_eq!(of(Class::L4s, false, 1_499.0), 0.0);
         assert!(of(Class::L4s, false, 1_500.0) > 0.0);
