@@ -197,6 +197,7 @@ impl DrbMarker {
             segment: segment.map_or(packet.size.as_f64(), f64::from),
             rtt,
             shared,
+            reports: self.tally.reports,
         };
         // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.properties.decides == Decides::OnLeaving {

@@ -360,11 +360,7 @@ fn product(span: u64, rate: u64) -> u128 {
 /// The bytes of a sample that left after `start`, were they spread evenly over its span.
 fn inside(sample: Sample, start: u64) -> u64 {
     let kept = sample.end.saturating_sub(start);
-    if kept >= sample.span {
-        sample.bytes
-    } else {
-        share(sample.bytes, kept, sample.span)
-    }
+    if kept >= sample.span { sample.bytes } else { share(sample.bytes, kept, sample.span) }
 }
 
 /// Narrow where it can be.

@@ -49,14 +49,12 @@ PICTURES = [
     ("codel", "codel", "codel", 60, [(L4S, "dropped", "a", "any flow, drop")]),
     ("ecn-codel", "ecn-codel", "ecn-codel", 60, [(L4S, "marked", "a", "ECT flow, mark")]),
     ("drop-head", "drop-head", "drop-head", 150, [(L4S, "dropped", "a", "any flow, drop")]),
-    ("tide", "tide", "tide, L4S flow alone", 30, [(L4S, "marked", "a", "mark")]),
-    ("tide-classic", "tide", "tide, classic flow alone", 150, [(CLASSIC, "probability", "a", "mark")]),
     (
-        "tide-shared",
         "tide",
-        "tide, both classes in one DRB",
+        "tide",
+        "tide",
         150,
-        [("shared-l4s", "marked", "a", "L4S flow, mark"), ("shared-classic", "marked", "b", "classic flow, mark")],
+        [(L4S, "marked", "a", "L4S flow alone"), ("shared-l4s", "marked", "c", "L4S beside classic"), (CLASSIC, "probability", "b", "classic flow")],
     ),
     ("upf", "upf", "upf", 30, [(L4S, "marked", "a", "L4S flow, mark"), (CLASSIC, "marked", "b", "classic flow")]),
 ]

@@ -96,6 +96,8 @@ pub struct Arrival {
     pub rtt: Option<Duration>,
     /// True while both L4S and classic flows are alive in the DRB.
     pub shared: bool,
+    /// Reports of the DU so far.
+    pub reports: u64,
 }
 
 impl Arrival {
@@ -205,6 +207,7 @@ pub(crate) mod tests {
             segment: 1_500.0,
             rtt: Some(Duration::from_millis(38)),
             shared: false,
+            reports: 0,
         }
     }
 

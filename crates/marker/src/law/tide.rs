@@ -3,13 +3,13 @@
 //! Marks begin where the queue takes a threshold to leave, and are as many as would cut one sender to the radio's rate when it takes a
 //! tenth longer. Two things count as the queue:
 //!
-//! - of an L4S flow alone the least backlog of the last round trip. What is gone within a round trip is a burst, the turn of another UE or
-//!   a fade: no cut could have kept it away, and a Prague regains a segment a round trip (RFC 8289 tells a good queue from a bad one by the least of an interval, too);
+//! - of an L4S flow alone the least backlog of the last reports. What is gone within them is a burst, the turn of another UE, a fade or a
+//!   late report: no cut could have kept it away (RFC 8289 tells a good queue from a bad one by the least of an interval, too);
 //! - of a DRB with classic flows the backlog as it is. A classic sender is cut seldom, and fills a queue between two cuts.
 //!
 //! A classic packet has the odds that leave Reno or CUBIC the window which a Prague has at the L4S odds.
 
-mod rounds;
+mod standing;
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Range, bounds};
 
@@ -18,7 +18,7 @@ use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties}
 use crate::law::recurrence::Recurrence;
 use crate::mode::Mode;
 use crate::verdict::Class;
-use rounds::Rounds;
+use standing::Standing;
 
 /// Segments over the window at which the odds rise from the threshold: 2 are what a Prague answers by a segment a round trip, and a tenth
 /// above the threshold they are reached.
@@ -28,6 +28,10 @@ const MIN_STEEPNESS: f64 = 1.0 / 9.0;
 /// Factor of CUBIC's odds, `1.054 / sqrt(6)`: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and
 /// beta = 0.7), Reno's at the odds `(x / 2)^2` is `sqrt(6) / x` (RFC 9438 4.3, with beta = 0.5).
 const CUBIC: f64 = 0.430_294;
+/// Round trip in seconds of a DRB in which no handshake was seen: that of the nearer server of L4Span's section 6.
+const ROUND_TRIP: f64 = 0.038;
+/// Bytes over which the round trip is averaged: some hundred packets, so that the flows which fill the queue make it.
+const AVERAGED_OVER: f64 = 200_000.0;
 /// Threshold of a DRB whose mode is throughput first: the queue at which SCReAM gives way by itself (docs/measured/senders.md).
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(30);
 /// Longest threshold of a DRB whose mode is delay first, as a part of the packet delay budget: the other half is the radio's.
@@ -85,7 +89,9 @@ impl TideConfig {
 pub(crate) struct Tide {
     threshold: f64,
     rtt_share: f64,
-    rounds: Rounds,
+    standing: Standing,
+    /// Mean of the flows' handshakes by bytes, in seconds.
+    round_trip: f64,
     l4s: Recurrence,
     classic: Recurrence,
 }
@@ -98,7 +104,8 @@ impl Configured for Tide {
         Self {
             threshold: config.tau_s.as_secs_f64(),
             rtt_share: config.rtt_share,
-            rounds: Rounds::default(),
+            standing: Standing::default(),
+            round_trip: ROUND_TRIP,
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -109,7 +116,7 @@ impl Law for Tide {
     const PROPERTIES: Properties = Properties {
         name: "tide",
         section: "tide",
-        acts_on: "predicted sojourn, of what has stood for a round trip or of all",
+        acts_on: "predicted sojourn, of what has stood for some reports or of all",
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,
         looks_at_head: false,
@@ -122,7 +129,10 @@ impl Law for Tide {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
-        self.rounds.arrive(arrival);
+        self.standing.arrive(arrival);
+        if let Some(handshake) = arrival.rtt {
+            self.round_trip += (handshake.as_secs_f64() - self.round_trip) * arrival.size / AVERAGED_OVER;
+        }
         match arrival.class {
             Class::NotEct => Odds::NONE,
             Class::L4s if !arrival.shared => Odds::mark("l4s alone", self.alone(arrival)),
@@ -140,7 +150,7 @@ impl Tide {
     /// (RFC 9332's Th_len).
     fn alone(&self, arrival: &Arrival) -> f64 {
         let Some(egress) = arrival.egress else { return 0.0 };
-        let backlog = self.rounds.least_backlog();
+        let backlog = self.standing.least();
         if backlog < arrival.size {
             return 0.0;
         }
@@ -154,18 +164,17 @@ impl Tide {
         if arrival.backlog < 2.0 * arrival.segment {
             return (0.0, 0.0);
         }
-        let round_trip = self.rounds.round_trip();
         let sojourn = (arrival.backlog + arrival.size) / average.as_bytes_per_sec().max(1.0);
-        let x = self.odds(arrival, sojourn, self.threshold + self.rtt_share * round_trip);
+        let x = self.odds(arrival, sojourn, self.threshold + self.rtt_share * self.round_trip);
         // Windows in proportion to the round trips are equal rates. Where the flow's is not known it counts as the DRB's.
-        let rtt = arrival.rtt.map_or(round_trip, Duration::as_secs_f64) + sojourn;
-        ((x * (round_trip + sojourn) / rtt).clamp(0.0, 1.0), rtt)
+        let rtt = arrival.rtt.map_or(self.round_trip, Duration::as_secs_f64) + sojourn;
+        ((x * (self.round_trip + sojourn) / rtt).clamp(0.0, 1.0), rtt)
     }
 
     /// Height of a queue above the sojourn at which marks begin, in multiples of it, by the steepness: less than nothing below it. By
     /// the window in segments the steepness is the same of one sender at any rate.
     fn odds(&self, arrival: &Arrival, sojourn: f64, begin: f64) -> f64 {
-        let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * self.rounds.round_trip();
+        let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * self.round_trip;
         let steepness = STEEPNESS * arrival.segment / (under_way + arrival.backlog + arrival.size);
         (sojourn / begin - 1.0) * steepness.max(MIN_STEEPNESS)
     }
@@ -200,7 +209,7 @@ mod tests {
         // The window is 190000 + 60000 + 1500 bytes: the steepness is 20 * 1500 / 251500 = 0.1192843, the odds 0.0238569.
         let found = arrival(Class::L4s);
         assert!((odds_after(58_500.0, &found) - 0.023_856_9).abs() < 1e-7, "{}", odds_after(58_500.0, &found));
-        // A backlog of any length is no queue where a round trip ago there was none.
+        // A backlog of any length is no queue where some reports ago there was none.
         assert_eq!(odds_after(0.0, &Arrival { backlog: 2e6, ..found }), 0.0);
         // Marks begin at 50000 bytes with the packet at hand.
         assert_eq!(odds_after(48_500.0, &found), 0.0);
@@ -227,8 +236,27 @@ mod tests {
             ..arrival(Class::Classic)
         };
         let expected = 0.7 * 0.064_684_9 * libm::cbrt(0.064_684_9);
-        assert!((odds(&far) / expected - 1.0).abs() < 1e-5, "{} of {expected}", odds(&far));
+        let mut law = Tide::new(&TideConfig::default());
+        law.arrive(&Arrival { size: AVERAGED_OVER, ..far });
+        let found = law.arrive(&far).mark.get();
+        assert!((found / expected - 1.0).abs() < 1e-5, "{found} of {expected}");
         assert_eq!(odds(&at(Class::NotEct, true)), 0.0);
+    }
+
+    #[test]
+    fn the_round_trip_is_the_mean_of_handshakes_by_bytes() {
+        let mut law = Tide::new(&TideConfig::default());
+        law.arrive(&Arrival { rtt: None, ..arrival(Class::L4s) });
+        assert_eq!(law.round_trip, ROUND_TRIP);
+        let mut packet = |millis, size| {
+            law.arrive(&Arrival { size, rtt: Some(Duration::from_millis(millis)), ..arrival(Class::L4s) });
+            law.round_trip * 1e3
+        };
+        // 2000 of 200000 bytes: a hundredth of the way from 38 to 138 ms.
+        assert!((packet(138, 2_000.0) - 39.0).abs() < 1e-9);
+        // Three parts of the bytes over 106 ms and one over 10: 82 ms.
+        let mean = (0..2_000).fold(0.0, |_, round| packet(if round % 4 == 0 { 10 } else { 106 }, 1_500.0));
+        assert!((81.0..83.0).contains(&mean), "{mean}");
     }
 
     #[test]
