@@ -3,8 +3,9 @@
 //! Marks begin where the queue takes a threshold to leave, and are as many as would cut one sender to the radio's rate when it takes a
 //! tenth longer. Two things count as the queue:
 //!
-//! - of an L4S flow alone the least backlog of the last reports. What is gone within them is a burst, the turn of another UE, a fade or a
-//!   late report: no cut could have kept it away (RFC 8289 tells a good queue from a bad one by the least of an interval, too);
+//! - of an L4S flow alone the least backlog of the last round trip. What is gone within one is a burst, the turn of another UE, a fade or a late
+//!   report: no cut could have kept it away, and a Prague regains a segment a round trip (RFC 8289 tells a good queue from a bad one by the
+//!   least of an interval, too);
 //! - of a DRB with classic flows the backlog as it is. A classic sender is cut seldom, and fills a queue between two cuts.
 //!
 //! A classic packet has the odds that leave Reno or CUBIC the window which a Prague has at the L4S odds.
@@ -116,7 +117,7 @@ impl Law for Tide {
     const PROPERTIES: Properties = Properties {
         name: "tide",
         section: "tide",
-        acts_on: "predicted sojourn, of what has stood for some reports or of all",
+        acts_on: "predicted sojourn, of what has stood for a round trip or of all",
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,
         looks_at_head: false,
@@ -129,10 +130,10 @@ impl Law for Tide {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
-        self.standing.arrive(arrival);
         if let Some(handshake) = arrival.rtt {
             self.round_trip += (handshake.as_secs_f64() - self.round_trip) * arrival.size / AVERAGED_OVER;
         }
+        self.standing.arrive(arrival, self.round_trip);
         match arrival.class {
             Class::NotEct => Odds::NONE,
             Class::L4s if !arrival.shared => Odds::mark("l4s alone", self.alone(arrival)),
@@ -209,7 +210,7 @@ mod tests {
         // The window is 190000 + 60000 + 1500 bytes: the steepness is 20 * 1500 / 251500 = 0.1192843, the odds 0.0238569.
         let found = arrival(Class::L4s);
         assert!((odds_after(58_500.0, &found) - 0.023_856_9).abs() < 1e-7, "{}", odds_after(58_500.0, &found));
-        // A backlog of any length is no queue where some reports ago there was none.
+        // A backlog of any length is no queue where a round trip ago there was none.
         assert_eq!(odds_after(0.0, &Arrival { backlog: 2e6, ..found }), 0.0);
         // Marks begin at 50000 bytes with the packet at hand.
         assert_eq!(odds_after(48_500.0, &found), 0.0);
