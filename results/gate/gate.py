@@ -144,7 +144,8 @@ def main():
     if options.part in ("choose", "report"):
         gate(options, runner, {"choose": "choosing", "report": "reporting"}[options.part])
     elif options.part == "ablation":
-        tables.ablation(runner, laws(options), variants(options), points.load(options.half), seeds(options, options.half))
+        cases = points.load(options.half)[:: options.every]
+        tables.ablation(runner, laws(options), variants(options), cases, seeds(options, options.half))
     else:
         tables.TABLES[options.part](runner, laws(options), options.seeds)
 

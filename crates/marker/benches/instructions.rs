@@ -63,8 +63,8 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(790))]
 #[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(830))]
-#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(870))]
-#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(875))]
+#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(875))]
+#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(880))]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();
@@ -73,7 +73,7 @@ fn downlink(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_005))]
+#[library_benchmark(config = limit(1_010))]
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
