@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the cases of lena.csv in our cell and prints ours beside 5G-LENA's.
 
-    python3 docs/measured/schedulers/ours.py target/release/tidemark
+    python3 results/schedulers/ours.py target/release/tidemark
 """
 
 import argparse
