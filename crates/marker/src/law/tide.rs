@@ -231,11 +231,7 @@ mod tests {
             assert!((odds(&at(Class::Classic, shared)) - x * x / 4.0).abs() < 1e-8);
         }
         // Over half a second CUBIC takes more: marks begin at 85 ms, and 200 ms are 1.3529412 above it; x = 0.1503268, y = 0.0646849.
-        let far = Arrival {
-            backlog: 998_500.0,
-            rtt: Some(Duration::from_millis(500)),
-            ..arrival(Class::Classic)
-        };
+        let far = Arrival { backlog: 998_500.0, rtt: Some(Duration::from_millis(500)), ..arrival(Class::Classic) };
         let expected = 0.7 * 0.064_684_9 * libm::cbrt(0.064_684_9);
         let mut law = Tide::new(&TideConfig::default());
         law.arrive(&Arrival { size: AVERAGED_OVER, ..far });
