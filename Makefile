@@ -138,6 +138,7 @@ built-links: unit
 PAPERS = results/papers
 papers: build
 	$(TIDEMARK) reproduce --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
+	python3 -B $(PAPERS)/effects.py
 	python3 -B $(PAPERS)/tables.py
 
 # Rows that change with what the papers leave open, over two seeds.
