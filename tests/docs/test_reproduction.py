@@ -80,7 +80,7 @@ class Pages(unittest.TestCase):
 
     def test_counts_are_those_of_the_results(self):
         for name, page in self.pages.items():
-            self.assertEqual(tables.page(page, tables.read()), page, f"{name}: run python3 results/papers/tables.py")
+            self.assertEqual(tables.page(page, tables.read(), tables.read_headlines()), page, f"{name}: run python3 results/papers/tables.py")
 
     def test_the_opening_of_each_page_has_its_papers_count(self):
         results = tables.read()
@@ -102,11 +102,29 @@ class Data(unittest.TestCase):
         for name, text in effects.tables(tables.read()).items():
             self.assertEqual((DATA / name).read_text(), text, f"{name}: run python3 results/papers/effects.py")
 
+    def test_the_page_leads_with_the_headlines_and_their_count(self):
+        page, of = (FOLDER / "README.md").read_text(), tables.read_headlines()
+        self.assertLess(page.index("<!-- headlines -->"), page.index("<!-- counts papers -->"))
+        holds = sum(headline["verdict"] == "holds" for headline in of)
+        self.assertIn(f"**{holds} of {len(of)} headlines hold", page.split("<!--")[0])
+        self.assertEqual(len(of), 52)
+
 
 def row(name: str, published: float | None, ours: float, half: float, agrees_if: str, kind: str = "value", verdict: str = "agrees") -> dict:
     """Gives a row of the results."""
     return {"name": name, "kind": kind, "verdict": verdict, "published": published, "agrees_if": agrees_if,
             "ours": [{"formula": "f", "mean": ours, "half": half}]}
+
+
+class Headlines(unittest.TestCase):
+    def test_a_line_has_name_published_and_our_effect_and_the_verdict(self):
+        part = {"published": 0.25, "ours": 0.3, "low": 0.2512, "high": 0.4}
+        of = {"id": "a.claim", "verdict": "direction-only", "parts": [part, {}]}
+        self.assertEqual(tables.headline(of), "|a.claim|0.25|0.3 [0.251,0.4]|direction only|")
+        self.assertEqual(tables.headline({**of, "verdict": "not-run", "parts": []}), "|a.claim|||not run|")
+
+    def test_large_and_small_numbers_are_short(self):
+        self.assertEqual([tables.short(value) for value in (12345.6, 1734.78, 0.0113, -3.14159, 0.0)], ["12346", "1735", "0.0113", "-3.14", "0"])
 
 
 class Effects(unittest.TestCase):
@@ -146,7 +164,7 @@ class Tables(unittest.TestCase):
     ]
 
     def test_a_block_is_filled_and_the_rest_stays(self):
-        page = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS)
+        page = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS, [])
         self.assertTrue(page.startswith("before\n<!-- counts a -->\n\n| figure ") and page.endswith("<!-- end -->\nafter\n"))
         self.assertNotIn("old", page)
 
