@@ -62,10 +62,12 @@ same-bytes: build unit
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
 
-# Some targets of the papers beside the results in docs: a row that agrees there and does not any more fails.
+# Some targets and headlines of the papers beside the results in docs: a row that agrees there and does not any more fails, and a headline whose
+# verdict is worse.
 reproduction: build
 	mkdir -p $(OUT)
 	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
+	$(TIDEMARK) reproduce --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
 
 web-test: build
 	cd web && npm test && npm run test:browser
