@@ -1,10 +1,11 @@
-"""Writes the counts of results.json into the pages of docs/reproduction:
+"""Writes the counts of results.json and the table of headlines.json into the pages of docs/reproduction:
 
     python3 results/papers/tables.py            writes
     python3 results/papers/tables.py --check    fails if a page would change
 
 A page says `<!-- counts NAME -->` and `<!-- end -->` around a table. NAME is `papers`, or the beginning of targets' names: then the table has a
-line for each figure. Everything else on a page is written by hand. Python's own library is all it needs.
+line for each figure. `<!-- headlines -->` stands before the table of headlines, which shows the first part of each. Everything else on a page is
+written by hand. Python's own library is all it needs.
 """
 
 import argparse
@@ -12,14 +13,19 @@ import json
 import pathlib
 import re
 import sys
+import tomllib
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "results.json"
+HEADLINES = HERE / "headlines.json"
+DECLARED = HERE.parents[1] / "scenarios/papers/headlines"
+PAPERS = ("anbr", "brunello", "l4span", "sdn", "al4s")
 PAGES = HERE.parents[1] / "docs/reproduction"
 GOOD = ("agrees", "better")
 ASIDE = ("contradicted", "calibrated")
 """Verdicts that are not counted."""
 BLOCK = re.compile(r"(<!-- counts (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+HEADLINE_BLOCK = re.compile(r"(<!-- headlines -->\n).*?(<!-- end -->)", re.DOTALL)
 FIGURE = re.compile(r"(Figs?\.|[Tt]able|section) ([\w. ]*?\w)(?=\(|,|;|$)")
 
 
@@ -60,9 +66,40 @@ def counts(name: str, targets: list[dict]) -> str:
     return table(groups, "figure")
 
 
-def page(text: str, targets: list[dict]) -> str:
+def short(value: float) -> str:
+    """Gives a number to three digits."""
+    text = f"{value:.3g}"
+    return f"{value:.0f}" if "e" in text and abs(value) >= 1 else text
+
+
+def headline(of: dict) -> str:
+    """Gives the line of a headline: its name, published and our effect by its first part, and the verdict."""
+    part = of["parts"][0] if of["parts"] else {}
+    published = "" if part.get("published") is None else short(part["published"])
+    ours = "" if part.get("ours") is None else short(part["ours"])
+    if ours and part.get("low") is not None:
+        ours += f" [{short(part['low'])},{short(part['high'])}]"
+    verdict = of["verdict"].replace("-", " ")
+    return f"|{of['id']}|{published}|{ours}|{f'**{verdict}**' if verdict == 'holds' else verdict}|"
+
+
+def headlines(of: list[dict]) -> str:
+    """Gives the table of headlines, without blanks: a bar is no word of a page."""
+    return "\n".join(["|headline|published|ours|verdict|", "|---|---:|---:|---|", *map(headline, of)]) + "\n"
+
+
+def page(text: str, targets: list[dict], of: list[dict]) -> str:
     """Gives a page with its tables written anew."""
+    text = HEADLINE_BLOCK.sub(lambda found: f"{found[1]}\n{headlines(of)}\n{found[2]}", text)
     return BLOCK.sub(lambda found: f"{found[1]}\n{counts(found[2], targets)}\n{found[3]}", text)
+
+
+def read_headlines() -> list[dict]:
+    """Reads the outcomes of all headlines in their files' order; one that has no runs yet is not run."""
+    run = {of["id"]: of for of in json.loads(HEADLINES.read_text())["headlines"]}
+    declared = [of for paper in PAPERS for of in tomllib.loads((DECLARED / f"{paper}.toml").read_text())["headline"]]
+    unrun = [{"id": of["id"], "verdict": "not-run", "parts": []} for of in declared]
+    return [run.get(of["id"], of) for of in unrun]
 
 
 def read() -> list[dict]:
@@ -75,10 +112,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
     check = parser.parse_args().check
-    targets, stale = read(), 0
+    targets, of, stale = read(), read_headlines(), 0
     for file in sorted(PAGES.glob("*.md")):
         before = file.read_text()
-        after = page(before, targets)
+        after = page(before, targets, of)
         if after != before:
             stale += 1
             if check:

@@ -12,9 +12,17 @@ DATA = ROOT / "results" / "papers"
 MAX_PICTURE = 160_000
 """Bytes of a picture."""
 
-spec = importlib.util.spec_from_file_location("tables", DATA / "tables.py")
-tables = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(tables)
+
+
+def script(name: str):
+    """Loads a script of the papers' results."""
+    spec = importlib.util.spec_from_file_location(name, DATA / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tables, effects = script("tables"), script("effects")
 
 
 def target(name: str, source: str, *verdicts: str) -> dict:
@@ -72,7 +80,7 @@ class Pages(unittest.TestCase):
 
     def test_counts_are_those_of_the_results(self):
         for name, page in self.pages.items():
-            self.assertEqual(tables.page(page, tables.read()), page, f"{name}: run python3 results/papers/tables.py")
+            self.assertEqual(tables.page(page, tables.read(), tables.read_headlines()), page, f"{name}: run python3 results/papers/tables.py")
 
     def test_the_opening_of_each_page_has_its_papers_count(self):
         results = tables.read()
@@ -90,6 +98,64 @@ class Data(unittest.TestCase):
         self.assertEqual(found, [(of["id"], row["name"], row["verdict"]) for of in tables.read() for row in of["rows"]])
 
 
+    def test_effects_and_columns_are_those_of_the_results(self):
+        for name, text in effects.tables(tables.read()).items():
+            self.assertEqual((DATA / name).read_text(), text, f"{name}: run python3 results/papers/effects.py")
+
+    def test_the_page_leads_with_the_headlines_and_their_count(self):
+        page, of = (FOLDER / "README.md").read_text(), tables.read_headlines()
+        self.assertLess(page.index("<!-- headlines -->"), page.index("<!-- counts papers -->"))
+        holds = sum(headline["verdict"] == "holds" for headline in of)
+        self.assertIn(f"**{holds} of {len(of)} headlines hold", page.split("<!--")[0])
+        self.assertEqual(len(of), 52)
+
+
+def row(name: str, published: float | None, ours: float, half: float, agrees_if: str, kind: str = "value", verdict: str = "agrees") -> dict:
+    """Gives a row of the results."""
+    return {"name": name, "kind": kind, "verdict": verdict, "published": published, "agrees_if": agrees_if,
+            "ours": [{"formula": "f", "mean": ours, "half": half}]}
+
+
+class Headlines(unittest.TestCase):
+    def test_a_line_has_name_published_and_our_effect_and_the_verdict(self):
+        part = {"published": 0.25, "ours": 0.3, "low": 0.2512, "high": 0.4}
+        of = {"id": "a.claim", "verdict": "direction-only", "parts": [part, {}]}
+        self.assertEqual(tables.headline(of), "|a.claim|0.25|0.3 [0.251,0.4]|direction only|")
+        self.assertEqual(tables.headline({**of, "verdict": "not-run", "parts": []}), "|a.claim|||not run|")
+
+    def test_large_and_small_numbers_are_short(self):
+        self.assertEqual([tables.short(value) for value in (12345.6, 1734.78, 0.0113, -3.14159, 0.0)], ["12346", "1735", "0.0113", "-3.14", "0"])
+
+
+class Effects(unittest.TestCase):
+    def verdicts(self, of: dict, column: list[dict] | None = None) -> tuple[str, ...]:
+        """Gives the verdicts on sign, size and value."""
+        return effects.row_line({"id": "t"}, of, column)[-3:]
+
+    def test_a_change_has_a_sign_a_size_and_a_value(self):
+        half = lambda ours, width=1.0, verdict="agrees": row("x", -50.0, ours, width, "-48.00 at most", "reduction", verdict)
+        self.assertEqual(self.verdicts(half(-50.0)), ("yes", "yes", "yes"))
+        # ln 0.1 over ln 0.5 is 3.3: further than published, and not the published size.
+        self.assertEqual(self.verdicts(half(-90.0, verdict="better")), ("yes", "no", "no"))
+        self.assertEqual(self.verdicts(half(-20.0, verdict="missed")), ("yes", "no", "no"))
+        self.assertEqual(self.verdicts(half(-20.0, 25.0, "missed"))[0], "no")
+
+    def test_a_value_beyond_its_tolerance_is_missed_on_either_side(self):
+        self.assertEqual(self.verdicts(row("x", 10.0, 6.0, 0.0, "7.50 to 12.50 (± 25 %)", verdict="better")), ("", "", "no"))
+        self.assertEqual(self.verdicts(row("x", 10.0, 8.0, 0.0, "7.50 to 12.50 (± 25 %)")), ("", "", "yes"))
+
+    def test_the_effect_of_a_value_is_its_ratio_to_its_column(self):
+        flat = [row("a", 1.0, 9.0, 0.0, "0 to 90"), row("b", 10.0, 10.0, 0.0, "0 to 90"), row("c", 100.0, 11.0, 0.0, "0 to 90")]
+        self.assertEqual(self.verdicts(flat[0], flat), ("yes", "no", "yes"))
+        same = [row("a", 1.0, 2.0, 0.1, "0 to 900"), row("b", 10.0, 20.0, 0.1, "0 to 900"), row("c", 100.0, 200.0, 0.1, "0 to 900")]
+        self.assertEqual(self.verdicts(same[2], same), ("yes", "yes", "yes"))
+
+    def test_a_column_has_its_rank_its_slope_and_the_best_constant(self):
+        column = [row("a: d", 1.0, 2.0, 0.0, "0.5 to 1.5"), row("b: d", 10.0, 20.0, 0.0, "1 to 30"), row("c: d", 100.0, 200.0, 0.0, "90 to 210")]
+        self.assertEqual(effects.column_line(("P", "t", "d"), column)[3:], ("3", "1", "1", "2", "1", "2"))
+        self.assertIsNone(effects.spearman([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]))
+
+
 class Tables(unittest.TestCase):
     RESULTS = [
         target("a.one", "A, Fig. 2(b), (c)", "agrees", "missed", "own"),
@@ -98,7 +164,7 @@ class Tables(unittest.TestCase):
     ]
 
     def test_a_block_is_filled_and_the_rest_stays(self):
-        page = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS)
+        page = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS, [])
         self.assertTrue(page.startswith("before\n<!-- counts a -->\n\n| figure ") and page.endswith("<!-- end -->\nafter\n"))
         self.assertNotIn("old", page)
 

@@ -120,8 +120,8 @@ fn shipped() -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // Targets and studies are no scenarios.
-                folders.extend((!path.ends_with("targets") && !path.ends_with("studies")).then_some(path));
+                // Targets, headlines and studies are no scenarios.
+                folders.extend((!["targets", "headlines", "studies"].iter().any(|name| path.ends_with(name))).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("cases.toml") {
                 files.push(path);
             }

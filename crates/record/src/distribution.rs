@@ -126,6 +126,15 @@ impl Distribution {
             p999: values.next()?,
         })
     }
+    /// Standard deviation of the delays in milliseconds, from the counts of their steps; `None` without samples.
+    pub fn deviation(&self) -> Option<f64> {
+        let count = self.count() as f64;
+        let Counts { lowest, of_steps } = self.settled();
+        let steps = || (lowest..).zip(&of_steps).map(|(step, count)| (millis(highest_of(step)), f64::from(*count)));
+        let mean = steps().map(|(value, count)| value * count).sum::<f64>() / count;
+        let squares: f64 = steps().map(|(value, count)| (value - mean) * (value - mean) * count).sum();
+        (count > 0.0).then(|| (squares / count).sqrt())
+    }
     /// The values at rising fractions, in milliseconds, found in one pass; none without samples.
     fn values_at(&self, fractions: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
         let count = self.count();
@@ -205,12 +214,15 @@ mod tests {
         }
         assert_eq!(ramp.cdf().last().unwrap().1, 1.0);
         assert!((ramp.share_above(80.0).unwrap() - 0.2).abs() < 0.002);
+        // A uniform distribution's is its width over the root of 12.
+        assert!((ramp.deviation().unwrap() - 100.0 / 12f64.sqrt()).abs() < 0.05);
     }
 
     #[test]
     fn what_was_not_measured_is_absent() {
         assert_eq!(Distribution::default().quantiles(), None);
         assert!(Distribution::default().cdf().is_empty());
+        assert_eq!(Distribution::default().deviation(), None);
     }
 
     #[test]

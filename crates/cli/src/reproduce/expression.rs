@@ -2,7 +2,7 @@
 //!
 //! `owd_p50[prague.static.with]` is the median one-way delay of the case whose overrides are the parts `prague`, `static` and
 //! `with`; `rtt_mean[with/cubic]` that of its flow `cubic` alone; `throughput_mean[with/cubic@10..20]` from 10 s to 20 s of
-//! the run. `change(a, b)` is the change from a to b in percent; `min` and `max` take any number of values.
+//! the run. `change(a, b)` is the change from a to b in percent; `min`, `max`, `mean` and `geomean` take any number of values, `ln` is the natural logarithm.
 
 use std::fmt;
 
@@ -32,6 +32,12 @@ pub(super) enum Function {
     Max,
     /// The value without its sign.
     Abs,
+    /// Arithmetic mean.
+    Mean,
+    /// Geometric mean.
+    Geomean,
+    /// Natural logarithm.
+    Ln,
 }
 
 /// A figure of one case.
@@ -114,6 +120,9 @@ impl Expression {
                     Function::Min => values.into_iter().fold(f64::INFINITY, f64::min),
                     Function::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
                     Function::Abs => values[0].abs(),
+                    Function::Mean => mean(&values),
+                    Function::Geomean => mean(&values.into_iter().map(f64::ln).collect::<Vec<_>>()).exp(),
+                    Function::Ln => values[0].ln(),
                 }
             }
             Self::Binary(operator, sides) => {
@@ -278,6 +287,9 @@ impl<'a> Parser<'a> {
             "min" => Function::Min,
             "max" => Function::Max,
             "abs" => Function::Abs,
+            "mean" => Function::Mean,
+            "geomean" => Function::Geomean,
+            "ln" => Function::Ln,
             _ => return Err(self.expected("a number, a figure `metric[case]` or a function")),
         };
         if !self.take("(") {
@@ -309,6 +321,10 @@ impl<'a> Parser<'a> {
     }
 }
 
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 fn number_len(text: &str) -> usize {
     text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len())
 }
@@ -332,6 +348,8 @@ mod tests {
         assert_eq!(value("change(8, 2)"), Some(-75.0));
         assert_eq!(value("max(1, x[a], min(9, 7)) + abs(-1)"), Some(8.0));
         assert_eq!(value("1 + nothing[a]"), None);
+        assert_eq!(value("mean(1, 2, 6) + ln(1)"), Some(3.0));
+        assert!((value("geomean(2, 4, 8)").unwrap() - 4.0).abs() < 1e-12);
     }
 
     #[test]

@@ -6,6 +6,10 @@ use tidemark_record::distribution::Distribution;
 use tidemark_sim::{FlowResult, RunResult, fairness};
 
 use super::expression::Measure;
+use super::headline::statistics::spearman;
+
+/// Relative distance of a value that `near2` counts as near 2.
+const NEAR: f64 = 0.05;
 
 /// One run.
 pub(super) struct Measured {
@@ -52,6 +56,9 @@ struct FlowCopy {
     frames: Option<(u64, u64, f64)>,
     throughput: Vec<f64>,
     rtt: Vec<Option<f64>>,
+    /// Rate that the controller asks of its encoder, or paces at.
+    rate: Vec<Option<f64>>,
+    marks: Vec<u64>,
 }
 
 /// The first router, of which targets ask.
@@ -132,6 +139,12 @@ impl Measured {
                     .fold((0, 0), |sum, frames| (sum.0 + frames.0, sum.1 + frames.1));
                 (sent > 0).then(|| 100.0 * lost as f64 / sent as f64)
             }
+            ("packets_sent", _) => Some(total(|copy| copy.sent)),
+            ("rate_cv", _) => mean(self.copies(flow).filter_map(|copy| variation(&self.rates(copy, window)?))),
+            ("rate_by_round_trip", _) => {
+                mean(self.copies(flow).filter_map(|copy| self.rank_with_inverse_round_trip(copy, window)))
+            }
+            ("rate_by_marks", _) => mean(self.copies(flow).filter_map(|copy| self.rank_with_marks(copy, window))),
             ("frozen_s", _) => mean(self.copies(flow).filter_map(|copy| Some(copy.frames?.2))),
             ("queued_empty_percent", _) => {
                 let samples = self.queued(flow, window);
@@ -143,6 +156,12 @@ impl Measured {
                     return self.router.as_ref()?.tdq_s.get(&limit.parse().ok()?).copied();
                 }
                 let (base, statistic) = metric.rsplit_once('_')?;
+                if let Some(level) = statistic.strip_prefix("reach") {
+                    return self.time_to_reach(flow, window?, level.parse().ok()?);
+                }
+                if let Some(limit) = statistic.strip_prefix("until") {
+                    return self.time_until_below(window?, limit.parse().ok()?);
+                }
                 if base == "interval_owd" {
                     return of_intervals(&self.interval_delays(flow, window)?, statistic);
                 }
@@ -188,6 +207,7 @@ impl Measured {
         Some(match base {
             "throughput" => self.copies(flow).flat_map(|copy| self.seconds(&copy.throughput, window)).collect(),
             "share" => self.shares(flow, window),
+            "user_loss" => self.copies(flow).filter(|copy| copy.sent > 0).map(FlowCopy::loss_percent).collect(),
             "rtt" => self.copies(flow).flat_map(|copy| self.within(&copy.rtt, window)).flatten().collect(),
             "link_queue" => self.within(&self.router.as_ref()?.queue_series, window).into_iter().flatten().collect(),
             "queued" => self.queued(flow, window),
@@ -206,6 +226,51 @@ impl Measured {
         };
         let (Some(own), Some(all)) = (sum(flow), sum(None)) else { return Vec::new() };
         own.iter().zip(&all).filter(|(_, all)| **all > 0.0).map(|(own, all)| own / all).collect()
+    }
+
+    /// Rates of a flow's controller over the intervals.
+    fn rates(&self, copy: &FlowCopy, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
+        self.within(&copy.rate, window).into_iter().collect()
+    }
+
+    /// Rank correlation over time of a flow's rate with the inverse of its round trip.
+    fn rank_with_inverse_round_trip(&self, copy: &FlowCopy, window: Option<(f64, f64)>) -> Option<f64> {
+        let pairs = self.within(&copy.rate, window).into_iter().zip(self.within(&copy.rtt, window));
+        let (rates, inverse): (Vec<_>, Vec<_>) = pairs.filter_map(|(rate, rtt)| Some((rate?, 1.0 / rtt?))).unzip();
+        spearman(&rates, &inverse)
+    }
+
+    /// Rank correlation over time of a flow's rate with the share of marks in all that it was delivered from the start.
+    fn rank_with_marks(&self, copy: &FlowCopy, window: Option<(f64, f64)>) -> Option<f64> {
+        let (mut marks, mut delivered) = (0, 0.0);
+        let share = |(more, rate): (&u64, &f64)| {
+            marks += more;
+            delivered += rate;
+            (delivered > 0.0).then(|| marks as f64 / delivered)
+        };
+        let shares: Vec<_> = copy.marks.iter().zip(&copy.throughput).map(share).collect();
+        let pairs = self.within(&copy.rate, window).into_iter().zip(self.within(&shares, window));
+        let (rates, shares): (Vec<_>, Vec<_>) = pairs.filter_map(|(rate, share)| Some((rate?, share?))).unzip();
+        spearman(&rates, &shares)
+    }
+
+    /// Seconds from the start of a window until the mean throughput of an interval reaches a level in Mbit/s; the whole window where none does.
+    fn time_to_reach(&self, flow: Option<&str>, window: (f64, f64), level: f64) -> Option<f64> {
+        let rows: Vec<_> = self.copies(flow).map(|copy| self.within(&copy.throughput, Some(window))).collect();
+        let ends = self.within(&self.times, Some(window));
+        let reaches = |interval: &usize| {
+            mean(rows.iter().map(|row| row[*interval])).is_some_and(|throughput| throughput >= level)
+        };
+        let end = (0..ends.len()).find(reaches).map_or(window.1, |interval| ends[interval]);
+        (!rows.is_empty()).then_some(end - window.0)
+    }
+
+    /// Seconds from the start of a window to the end of its last interval in which the router's queue is older than a limit in ms; 0 where none is.
+    fn time_until_below(&self, window: (f64, f64), limit: f64) -> Option<f64> {
+        let queue = self.within(&self.router.as_ref()?.queue_series, Some(window));
+        let ends = self.within(&self.times, Some(window));
+        let last = queue.iter().rposition(|queue| queue.is_some_and(|queue| queue > limit));
+        Some(last.map_or(0.0, |interval| ends[interval] - window.0))
     }
 
     fn jain_each_second(&self, window: (f64, f64)) -> impl Iterator<Item = f64> {
@@ -243,6 +308,19 @@ impl Measured {
     }
 }
 
+impl FlowCopy {
+    fn loss_percent(&self) -> f64 {
+        100.0 * self.dropped as f64 / self.sent as f64
+    }
+}
+
+/// Rate of a flow over the intervals: what its controller asks of the encoder, or its pacing where there is no encoder.
+fn rate_of(result: &RunResult, index: usize) -> Vec<Option<f64>> {
+    let target = &result.series.flows.target_mbps[index];
+    let has_target = target.iter().any(Option::is_some);
+    if has_target { target.clone() } else { result.series.flows.pacing_mbps[index].clone() }
+}
+
 impl Kind {
     fn add(&mut self, flow: &FlowResult, result: &RunResult, index: usize) {
         self.owd.merge(&flow.owd);
@@ -264,6 +342,8 @@ impl Kind {
             frames: flow.media.map(|media| (media.frames_sent, media.frames_lost, media.frozen_s)),
             throughput: result.series.flows.throughput_mbps[index].clone(),
             rtt: result.series.flows.rtt_ms[index].clone(),
+            rate: rate_of(result, index),
+            marks: result.series.flows.marks[index].clone(),
         });
     }
 }
@@ -280,6 +360,7 @@ fn of_distribution(pooled: &Distribution, statistic: &str) -> Option<f64> {
     match statistic {
         "mean" => Some(pooled.quantiles()?.mean),
         "iqr" => Some(pooled.quantile(0.75)? - pooled.quantile(0.25)?),
+        "sd" => pooled.deviation(),
         _ => pooled.quantile(fraction(statistic)?),
     }
 }
@@ -293,6 +374,11 @@ fn of_intervals(values: &[f64], statistic: &str) -> Option<f64> {
 }
 
 fn of_samples(mut values: Vec<f64>, statistic: &str) -> Option<f64> {
+    if let Some(centre) = statistic.strip_prefix("near") {
+        let centre: f64 = centre.parse().ok()?;
+        let near = values.iter().filter(|value| (**value / centre - 1.0).abs() <= NEAR).count();
+        return (!values.is_empty()).then(|| 100.0 * near as f64 / values.len() as f64);
+    }
     values.sort_by(f64::total_cmp);
     let at = |fraction: f64| {
         values.get(((values.len() as f64 * fraction) as usize).min(values.len().checked_sub(1)?)).copied()
@@ -303,6 +389,13 @@ fn of_samples(mut values: Vec<f64>, statistic: &str) -> Option<f64> {
         "iqr" => Some(at(0.75)? - at(0.25)?),
         _ => at(fraction(statistic)?),
     }
+}
+
+/// Coefficient of variation: the standard deviation over the mean.
+fn variation(values: &[f64]) -> Option<f64> {
+    let centre = mean(values.iter().copied())?;
+    let variance = mean(values.iter().map(|value| (value - centre).powi(2)))?;
+    Some(variance.sqrt() / centre)
 }
 
 /// `p50` is 0.5, `p999` is 0.999.
@@ -337,6 +430,9 @@ mod tests {
         assert_eq!(of_samples(Vec::new(), "p50"), None);
         assert_eq!(of_intervals(&[14.0, 15.0, 16.0, 2.0], "under15"), Some(50.0));
         assert_eq!(of_intervals(&[], "under15"), None);
+        assert_eq!(of_samples(vec![2.0, 2.08, 2.2, 1.8], "near2"), Some(50.0));
+        assert_eq!(variation(&[1.0, 3.0]), Some(0.5));
+        assert_eq!(variation(&[]), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod document;
 mod draws;
 mod egress;
 mod expression;
+mod headline;
 mod limit;
 mod measured;
 mod outcome;
@@ -31,6 +32,8 @@ use miette::{Context, IntoDiagnostic, Result, miette};
 
 use crate::print::say;
 use draws::Draws;
+use headline::declared::Headline;
+use headline::{Headlines, Ready};
 use outcome::Prepared;
 use results::{Outcome, Results};
 use runs::Runs;
@@ -56,12 +59,21 @@ pub(crate) struct Reproduce {
     /// Those targets of each paper that take the least time, about a minute together
     #[arg(long, conflicts_with = "all")]
     quick: bool,
-    /// Seeds to run [default: the target's own number, or 5]
+    /// The headlines instead of the targets: the claims by which the papers count as reproduced, as effects over ten paired seeds
+    #[arg(long, conflicts_with_all = ["all", "sensitivity", "other_seeds", "csv"])]
+    headlines: bool,
+    /// Only this headline; several are named one by one
+    #[arg(long, value_name = "ID", requires = "headlines")]
+    only: Vec<String>,
+    /// Take the headlines, with the parts of their cases, from this file instead of the command's own
+    #[arg(long, value_name = "FILE", requires = "headlines")]
+    targets: Option<PathBuf>,
+    /// Seeds to run [default: the target's own number, or 5; of headlines 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// First seed: another one gives other seeds
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    first_seed: u64,
+    /// First seed: another one gives other seeds [default: 1; of headlines 9001]
+    #[arg(long, value_name = "SEED")]
+    first_seed: Option<u64>,
     /// Write a file of results; one that is there keeps its results of other targets
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "other_seeds"])]
     results: Option<PathBuf>,
@@ -92,6 +104,9 @@ impl Reproduce {
     /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
     pub(crate) fn execute(&self) -> Result<()> {
         let mut targets = Targets::load()?;
+        if self.headlines {
+            return self.execute_headlines(targets);
+        }
         sensitivity::add_parts(&mut targets);
         limit::add_parts(&mut targets);
         let before = self.check.as_deref().map(Results::read).transpose()?;
@@ -142,9 +157,42 @@ impl Reproduce {
         if worse.is_empty() { Ok(()) } else { Err(miette!("rows that agreed do not any more:\n{}", worse.join("\n"))) }
     }
 
+    /// Runs the headlines, prints their outcomes and writes the file of headlines.
+    fn execute_headlines(&self, mut targets: Targets) -> Result<()> {
+        if let Some(file) = &self.targets {
+            targets.take_headlines(file)?;
+        }
+        let before = self.check.as_deref().map(Headlines::read).transpose()?;
+        let mut results = self.results.as_deref().map(Headlines::read).transpose()?.unwrap_or_default();
+        if let Some(id) = self.only.iter().find(|id| !targets.headline.iter().any(|of| is_named(&of.id, id))) {
+            return Err(miette!("there is no headline `{id}`"));
+        }
+        let first = self.first_seed.unwrap_or(headline::FIRST_SEED);
+        let seeds: Vec<_> = (first..).take(self.seeds.unwrap_or(headline::SEEDS) as usize).collect();
+        let wanted = |of: &&Headline| match (self.only.is_empty(), self.quick) {
+            (false, _) => self.only.iter().any(|id| is_named(&of.id, id)),
+            (true, quick) => !quick || of.quick,
+        };
+        let ready = |of| Ready::new(of, seeds.clone());
+        let all = targets.headline.iter().map(ready).collect::<Result<Vec<_>>>()?;
+        let chosen = targets.headline.iter().filter(wanted).map(ready).collect::<Result<Vec<_>>>()?;
+        let wanted = |of: &[Ready<'_>]| of.iter().flat_map(Ready::wanted).collect::<Vec<_>>();
+        let mut runs = Runs::new(&targets, &wanted(&all), &self.store, self.out.clone())?;
+        runs.make(&wanted(&chosen))?;
+        let outcomes: Vec<_> = chosen.iter().map(|of| of.judge(&runs)).collect();
+        outcomes.iter().for_each(|outcome| say!("{}", headline::on_terminal(outcome)));
+        let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
+        say!("{}", headline::summary(&Headlines { headline: outcomes.clone() }));
+        results.update(outcomes, targets.headline.iter().map(|of| of.id.as_str()));
+        if let Some(file) = &self.results {
+            write(file, &results.text()?)?;
+        }
+        if worse.is_empty() { Ok(()) } else { Err(miette!("headlines whose verdict is worse:\n{}", worse.join("\n"))) }
+    }
+
     /// Compares with results over other seeds.
     fn compare_seeds(&self, before: &Results, outcomes: &[Outcome]) -> Result<()> {
-        let seeds = Seeds::compare(before, outcomes, self.first_seed);
+        let seeds = Seeds::compare(before, outcomes, self.first_seed.unwrap_or(1));
         say!("{}", seeds.on_terminal());
         self.csv.as_deref().map_or(Ok(()), |file| write(file, &seeds.rows()?))?;
         seeds.check()
@@ -155,7 +203,7 @@ impl Reproduce {
         let usual =
             procedure::repetitions(&target.scenario).unwrap_or_else(|| self.seeds.or(target.seeds).unwrap_or(SEEDS));
         let with = if self.seeds.is_none() { target.seeds_with.clone() } else { BTreeMap::new() };
-        Draws::new(self.first_seed, usual, with)
+        Draws::new(self.first_seed.unwrap_or(1), usual, with)
     }
 
     fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {

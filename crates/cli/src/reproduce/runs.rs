@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant as WallClock};
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use tidemark_sim::Simulation;
@@ -21,6 +21,9 @@ use crate::{interrupt, parallel, run};
 
 /// Figures of a run by their names within the case, such as `owd_p50/slow`; `None` for what was not measured.
 type Figures = BTreeMap<String, Option<f64>>;
+
+/// Name among a run's figures of the time that it took, in seconds.
+const SECONDS: &str = "seconds";
 
 /// Case of a scenario, and the figures that are asked of it.
 type Cases = BTreeMap<(String, String), BTreeSet<Measure>>;
@@ -114,6 +117,16 @@ impl<'a> Runs<'a> {
         self.figures.get(&key)?.get(&measure.name()).copied().flatten()
     }
 
+    /// Seconds that the runs of these cases took.
+    pub(super) fn seconds(&self, of: &Wanted) -> f64 {
+        let cases: BTreeSet<_> = of.measures.iter().map(|measure| &measure.case).collect();
+        let runs = cases.into_iter().flat_map(|case| of.seeds.iter().map(move |seed| (case, seed)));
+        let took = |(case, seed): (&String, &u64)| {
+            self.figures.get(&(of.scenario.clone(), case.clone(), *seed))?.get(SECONDS).copied().flatten()
+        };
+        runs.filter_map(took).sum()
+    }
+
     /// Mean of a figure over those seeds that measured it.
     pub(super) fn mean(&self, scenario: &str, seeds: &[u64], measure: &Measure) -> Option<f64> {
         let values: Vec<_> = seeds.iter().filter_map(|seed| self.figure(scenario, *seed, measure)).collect();
@@ -178,6 +191,7 @@ impl Job {
 
     /// Makes the run and takes its figures.
     fn make(&self, keep: Option<&Path>) -> Result<Figures> {
+        let began = WallClock::now();
         let mut simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
         let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
         if let Some(at) = result.interrupted_at_s {
@@ -189,7 +203,9 @@ impl Job {
         }
         let measured = Measured::of(&result);
         let figure = |measure: &Measure| (measure.name(), measured.figure(measure).filter(|of| of.is_finite()));
-        Ok(self.measures.iter().map(figure).collect())
+        let mut figures: Figures = self.measures.iter().map(figure).collect();
+        figures.insert(SECONDS.into(), Some(began.elapsed().as_secs_f64()));
+        Ok(figures)
     }
 
     /// Estimate of the work: seconds of simulated time, for each UE and flow.

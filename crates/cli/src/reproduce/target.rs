@@ -1,10 +1,13 @@
 //! Targets as the files of `scenarios/papers/targets/` have them, and the scenarios of the papers, which the command carries.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use serde::{Deserialize, Serialize};
 
+use super::headline::declared::Headline;
 use crate::carried::carried;
 
 /// The targets of each paper, and what stands beside them.
@@ -18,6 +21,15 @@ const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/oracle.toml"),
     carried!("scenarios/papers/targets/pictures.toml"),
     carried!("scenarios/papers/targets/parameters.toml"),
+];
+
+/// The headlines of each paper, and the parts of their cases.
+const HEADLINES: &[&str] = &[
+    carried!("scenarios/papers/headlines/anbr.toml"),
+    carried!("scenarios/papers/headlines/brunello.toml"),
+    carried!("scenarios/papers/headlines/l4span.toml"),
+    carried!("scenarios/papers/headlines/sdn.toml"),
+    carried!("scenarios/papers/headlines/al4s.toml"),
 ];
 
 /// Papers by the beginnings of their targets' names.
@@ -52,6 +64,7 @@ scenarios!(
     "brunello.network",
     "al4s",
     "al4s.fig4",
+    "al4s.late",
     "brunello.fig6",
     "l4span.fig2",
     "l4span.fig2-wired",
@@ -83,6 +96,9 @@ pub(super) struct Targets {
     /// Targets that each picture shows: whole names or their beginnings up to a dot.
     #[serde(default)]
     pub pictures: BTreeMap<String, Vec<String>>,
+    /// Headlines in the order of the papers.
+    #[serde(default)]
+    pub(super) headline: Vec<Headline>,
     /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
@@ -294,15 +310,34 @@ impl Targets {
     /// A file of targets that can't be read.
     pub(super) fn load() -> Result<Self> {
         let mut all = Self { scenarios: SCENARIOS, ..Self::default() };
-        for text in TARGETS {
-            let paper: Self = toml::from_str(text).into_diagnostic()?;
-            all.parts.extend(paper.parts);
-            all.target.extend(paper.target);
-            all.parameter.extend(paper.parameter);
-            all.oracle.extend(paper.oracle);
-            all.pictures.extend(paper.pictures);
+        for text in TARGETS.iter().chain(HEADLINES) {
+            all.add(toml::from_str(text).into_diagnostic()?);
         }
         Ok(all)
+    }
+
+    /// Takes the headlines of a file, and the parts that it has, in the place of the command's own headlines.
+    ///
+    /// # Errors
+    /// A file that can't be read, or that has another form.
+    pub(super) fn take_headlines(&mut self, file: &Path) -> Result<()> {
+        let name = || file.display().to_string();
+        let text = fs::read_to_string(file).into_diagnostic().wrap_err_with(name)?;
+        self.headline.clear();
+        self.add(toml::from_str(&text).into_diagnostic().wrap_err_with(name)?);
+        Ok(())
+    }
+
+    /// Adds what another file has; parts of one scenario may stand in several.
+    fn add(&mut self, other: Self) {
+        for (scenario, parts) in other.parts {
+            self.parts.entry(scenario).or_default().extend(parts);
+        }
+        self.target.extend(other.target);
+        self.parameter.extend(other.parameter);
+        self.oracle.extend(other.oracle);
+        self.pictures.extend(other.pictures);
+        self.headline.extend(other.headline);
     }
 
     /// The text of a scenario.
@@ -391,8 +426,6 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use tidemark_sim::scenario::Scenario;
 
     use super::*;
