@@ -121,7 +121,9 @@ fn shipped() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 // Targets, headlines and studies are no scenarios.
-                folders.extend((!["targets", "headlines", "studies"].iter().any(|name| path.ends_with(name))).then_some(path));
+                folders.extend(
+                    (!["targets", "headlines", "studies"].iter().any(|name| path.ends_with(name))).then_some(path),
+                );
             } else if path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("cases.toml") {
                 files.push(path);
             }
