@@ -329,7 +329,7 @@ name = "ue"
 channel = { model = "static" }
 [[ue.drb]]
 marker = { law = "l4span" }
-qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
+qos_flow = [{ qfi = 4, five_qi = 9, filter = [{ ecn = ["ect1", "ce"] }] }]
 """)
     cu_tunnels, du_tunnels = (
         [option for n in (1, 2) for option in ("--tunnel", f"teid=0x{own}00{n},peer-teid=0x{peer}00{n}")] for own, peer in ((3, 4), (4, 3))
@@ -362,7 +362,7 @@ qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
     up = {bearer["drb"]: bearer for bearer in summary["bearers"] if bearer["direction"] == "uplink"}
     assert all(up[drb]["throughput_mbps"] > 0.02 and up[drb]["queue_ms"]["p50"] < 20 for drb in (1, 2)), up
     print(counted, default, l4s)
-    # Round robin halves the cell between them, and the queues have nothing to do with each other.
+    # Bearers of one priority halve the cell between them, and the queues have nothing to do with each other.
     assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
     assert counted["marked"] > 0 and counted["dropped"] == 0
     # The CU alone knows what it marks.
