@@ -52,6 +52,7 @@ impl Backlog {
     /// Changes between L4Span's queue as printed and one that drains.
     pub(crate) fn reconfigure(&mut self, as_printed: bool) {
         self.as_printed = as_printed;
+        self.drains &= !as_printed;
         self.expect(self.interval);
     }
 
@@ -60,7 +61,7 @@ impl Backlog {
         self.last_report = now;
     }
 
-    /// What the DU reports says nothing of the queue: as if it had never reported.
+    /// Forgets what reports said: those of this DU say nothing of the queue.
     pub(crate) fn forget_reports(&mut self) {
         self.last_report = Instant::ZERO;
     }

@@ -45,7 +45,7 @@ impl Setting<'_> {
         self.run_in(Path::new(""), law)
     }
 
-    /// The same with the traces of a folder.
+    /// Results after a third of the time, with the traces of a folder.
     fn run_in(&self, folder: &Path, law: &str) -> RunResult {
         let Self { cell, channel, kinds, ues_of_each, seconds } = self;
         let warmup = seconds / 3;
