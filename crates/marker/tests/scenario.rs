@@ -50,7 +50,7 @@ fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
         ("law = 'upf'\nramp = { low = '10 ms' }", "high"),
         ("law = 'codel'\ninterval = '4 ms'", "interval"),
         ("law = 'drop-head'\nflush_above = '99 ms'", "flush_above"),
-        ("law = 'tide'\nrtt_share = -0.1", "rtt_share"),
+        ("law = 'tide'\nclassic_margin = '11 s'", "classic_margin"),
         ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
     ] {
         assert_eq!(parse(text).unwrap().validate().unwrap_err().field(), field, "{text}");

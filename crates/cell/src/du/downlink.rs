@@ -89,7 +89,9 @@ impl<P: Inspect, Q: Port<P>> Channels for Downlink<'_, P, Q> {
         });
         drb.qos.sent(filled.carried);
         self.carried += filled.carried;
-        self.content.add(index, before, filled.used, drb.bearer.sent() - sent_before);
+        let later = self.content.segments[before..].iter().filter(|segment| segment.offset > 0).count() as u64;
+        let sent = drb.bearer.sent() - sent_before + later * u64::from(drb.of_later_segment);
+        self.content.add(index, before, filled.used, sent);
         filled.used
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Drb<P> {
     /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
     resources: u64,
     sent: u64,
+    /// Bytes that a segment counts for beside its data where it does not begin its SDU.
+    pub(super) of_later_segment: u32,
     /// Time at which the bearer took resource blocks last.
     last_sent: Instant,
 }
@@ -91,6 +93,7 @@ impl<P: Inspect> Drb<P> {
             stats: DrbStats::default(),
             resources: 0,
             sent: 0,
+            of_later_segment: anbr.filter(|anbr| anbr.segment_headers).map_or(0, |_| overhead.of_later_segment()),
             last_sent: Instant::ZERO,
         }
     }

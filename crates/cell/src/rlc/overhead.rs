@@ -60,6 +60,10 @@ impl Overhead {
         let (pdu, subheader) = if long > SHORT { (long, self.long) } else { (short, self.short) };
         (pdu.saturating_sub(header), pdu + subheader)
     }
+    /// Bytes of RLC's and MAC's headers of a segment that does not begin its SDU.
+    pub(crate) fn of_later_segment(&self) -> u32 {
+        self.later + self.long
+    }
     /// The least that the first segment of an SDU takes with so many bytes of it.
     pub(super) fn least(&self, bytes: u32) -> u32 {
         bytes + self.first + self.short

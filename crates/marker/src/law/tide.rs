@@ -29,10 +29,9 @@ const MIN_STEEPNESS: f64 = 1.0 / 9.0;
 /// Factor of CUBIC's odds, `1.054 / sqrt(6)`: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and
 /// beta = 0.7), Reno's at the odds `(x / 2)^2` is `sqrt(6) / x` (RFC 9438 4.3, with beta = 0.5).
 const CUBIC: f64 = 0.430_294;
-/// Round trip in seconds of a DRB in which no handshake was seen: that of the nearer server of L4Span's section 6.
-const ROUND_TRIP: f64 = 0.038;
-/// Bytes over which the round trip is averaged: some hundred packets, so that the flows which fill the queue make it.
-const AVERAGED_OVER: f64 = 200_000.0;
+/// Round trip without the queue, of every DRB: that of the nearer server of L4Span's section 6. The mean of its flows' handshakes is no better
+/// (docs/measured/gate.md).
+const ROUND_TRIP: Duration = Duration::from_millis(38);
 /// Threshold of a DRB whose mode is throughput first: the queue at which SCReAM gives way by itself (docs/measured/senders.md).
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(30);
 /// Longest threshold of a DRB whose mode is delay first, as a part of the packet delay budget: the other half is the radio's.
@@ -45,9 +44,9 @@ const OF_BUDGET: u64 = 2;
 pub struct TideConfig {
     /// Sojourn at which marks begin. Default: 10 ms, two periods of TDD.
     pub tau_s: Duration,
-    /// Share of the DRB's round trip that is added to `tau_s` while classic flows use the DRB. Default: 0.15, half of what CUBIC takes off its
-    /// window at a mark: by so much the queue swings about its mean.
-    pub rtt_share: f64,
+    /// Sojourn that is added to `tau_s` while classic flows use the DRB. Default: 5.7 ms, 0.15 of a round trip of 38 ms and half of what CUBIC takes
+    /// off its window at a mark: by so much the queue swings about its mean.
+    pub classic_margin: Duration,
     /// Aim of the DRB, in place of a threshold that somebody has to choose. `throughput-first` lengthens it to 30 ms, `delay-first` shortens it to half
     /// of the packet delay budget of the DRB's 5QI, and `by-5qi` is one of the two. Default: none.
     pub mode: Option<Mode>,
@@ -55,13 +54,13 @@ pub struct TideConfig {
 
 impl Default for TideConfig {
     fn default() -> Self {
-        Self { tau_s: Duration::from_millis(10), rtt_share: 0.15, mode: None }
+        Self { tau_s: Duration::from_millis(10), classic_margin: Duration::from_micros(5_700), mode: None }
     }
 }
 
 bounds! { TideConfig {
     tau_s: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
-    rtt_share: Range::between(0.0, 10.0),
+    classic_margin: Range::between(Duration::ZERO, Duration::from_secs(10)),
     ..mode
 } }
 
@@ -88,11 +87,10 @@ impl TideConfig {
 /// State of the law `tide`: sums of the odds of L4S packets and of all others. With one for both, odds that L4S packets add would mark
 /// classic ones.
 pub(crate) struct Tide {
-    threshold: f64,
-    rtt_share: f64,
+    /// Waits in seconds at which marks begin: of an L4S flow alone, and of a DRB with classic flows.
+    begin: f64,
+    begin_shared: f64,
     standing: Standing,
-    /// Mean of the flows' handshakes by bytes, in seconds.
-    round_trip: f64,
     l4s: Recurrence,
     classic: Recurrence,
 }
@@ -102,11 +100,11 @@ impl Configured for Tide {
 
     fn new(config: &TideConfig) -> Self {
         let config = config.for_five_qi(0);
+        let begin = config.tau_s.as_secs_f64();
         Self {
-            threshold: config.tau_s.as_secs_f64(),
-            rtt_share: config.rtt_share,
+            begin,
+            begin_shared: begin + config.classic_margin.as_secs_f64(),
             standing: Standing::default(),
-            round_trip: ROUND_TRIP,
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -130,10 +128,7 @@ impl Law for Tide {
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
-        if let Some(handshake) = arrival.rtt {
-            self.round_trip += (handshake.as_secs_f64() - self.round_trip) * arrival.size / AVERAGED_OVER;
-        }
-        self.standing.arrive(arrival, self.round_trip);
+        self.standing.arrive(arrival, ROUND_TRIP);
         match arrival.class {
             Class::NotEct => Odds::NONE,
             Class::L4s if !arrival.shared => Odds::mark("l4s alone", self.alone(arrival)),
@@ -147,38 +142,35 @@ impl Law for Tide {
 }
 
 impl Tide {
-    /// Odds of an L4S flow that has the DRB without classic flows. Less than another packet before it is no queue, whatever the rate
-    /// (RFC 9332's Th_len).
+    /// Height of the queue of an L4S flow that has the DRB without classic flows.
     fn alone(&self, arrival: &Arrival) -> f64 {
         let Some(egress) = arrival.egress else { return 0.0 };
-        let backlog = self.standing.least();
-        if backlog < arrival.size {
-            return 0.0;
-        }
-        self.odds(arrival, (backlog + arrival.size) / egress.rate.as_bytes_per_sec(), self.threshold)
+        height(arrival, wait(self.standing.least(), egress.rate), self.begin)
     }
 
     /// Odds of an L4S packet in a DRB with classic flows, and the round trip of the packet's flow with the queue, in seconds. The rate is averaged over a
-    /// few round trips, as the answers of classic senders are. Less than two segments is no queue, as for `l4span`.
+    /// few round trips, as the answers of classic senders are.
     fn shared(&self, arrival: &Arrival) -> (f64, f64) {
         let Some(average) = arrival.average else { return (0.0, 0.0) };
-        if arrival.backlog < 2.0 * arrival.segment {
-            return (0.0, 0.0);
-        }
-        let sojourn = (arrival.backlog + arrival.size) / average.as_bytes_per_sec().max(1.0);
-        let x = self.odds(arrival, sojourn, self.threshold + self.rtt_share * self.round_trip);
-        // Windows in proportion to the round trips are equal rates. Where the flow's is not known it counts as the DRB's.
-        let rtt = arrival.rtt.map_or(self.round_trip, Duration::as_secs_f64) + sojourn;
-        ((x * (self.round_trip + sojourn) / rtt).clamp(0.0, 1.0), rtt)
+        let wait = wait(arrival.backlog, average);
+        let x = height(arrival, wait, self.begin_shared);
+        // Windows in proportion to the round trips are equal rates.
+        let rtt = arrival.rtt.unwrap_or(ROUND_TRIP).as_secs_f64() + wait;
+        ((x * (ROUND_TRIP.as_secs_f64() + wait) / rtt).clamp(0.0, 1.0), rtt)
     }
+}
 
-    /// Height of a queue above the sojourn at which marks begin, in multiples of it, by the steepness: less than nothing below it. By
-    /// the window in segments the steepness is the same of one sender at any rate.
-    fn odds(&self, arrival: &Arrival, sojourn: f64, begin: f64) -> f64 {
-        let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * self.round_trip;
-        let steepness = STEEPNESS * arrival.segment / (under_way + arrival.backlog + arrival.size);
-        (sojourn / begin - 1.0) * steepness.max(MIN_STEEPNESS)
-    }
+/// Time in seconds in which a radio sends what waits. The packet at hand is not of it: one that finds nothing is no queue, however slow the radio.
+fn wait(backlog: f64, rate: BitRate) -> f64 {
+    backlog / rate.as_bytes_per_sec().max(1.0)
+}
+
+/// Height of a wait above the one at which marks begin, in multiples of it, by the steepness: less than nothing below it. By the window in
+/// segments the steepness is the same of one sender at any rate.
+fn height(arrival: &Arrival, wait: f64, begin: f64) -> f64 {
+    let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * ROUND_TRIP.as_secs_f64();
+    let steepness = STEEPNESS * arrival.segment / (under_way + arrival.backlog);
+    (wait / begin - 1.0) * steepness.max(MIN_STEEPNESS)
 }
 
 /// Odds that leave Reno or CUBIC, whichever takes more, the window which a Prague has at the odds `x`.
@@ -206,84 +198,61 @@ mod tests {
 
     #[test]
     fn an_l4s_flow_alone_worked_by_hand() {
-        // 5 MB/s over 38 ms: 190000 bytes under way. (58500 + 1500) B take 12 ms, a fifth above 10 ms.
-        // The window is 190000 + 60000 + 1500 bytes: the steepness is 20 * 1500 / 251500 = 0.1192843, the odds 0.0238569.
+        // 5 MB/s over 38 ms: 190000 bytes under way. 60000 B take 12 ms, a fifth above 10 ms.
+        // The window is 190000 + 60000 bytes: the steepness is 20 * 1500 / 250000 = 0.12, the odds 0.024.
         let found = arrival(Class::L4s);
-        assert!((odds_after(58_500.0, &found) - 0.023_856_9).abs() < 1e-7, "{}", odds_after(58_500.0, &found));
+        assert!((odds_after(60_000.0, &found) - 0.024).abs() < 1e-9, "{}", odds_after(60_000.0, &found));
         // A backlog of any length is no queue where a round trip ago there was none.
         assert_eq!(odds_after(0.0, &Arrival { backlog: 2e6, ..found }), 0.0);
-        // Marks begin at 50000 bytes with the packet at hand.
-        assert_eq!(odds_after(48_500.0, &found), 0.0);
-        assert!(odds_after(48_600.0, &found) > 0.0);
+        // Marks begin at 50000 bytes.
+        assert_eq!(odds_after(50_000.0, &found), 0.0);
+        assert!(odds_after(50_100.0, &found) > 0.0);
         // Ten times the threshold marks all.
         assert_eq!(odds(&Arrival { backlog: 5e5, ..found }), 1.0);
     }
 
     #[test]
     fn classic_and_coupled_packets_worked_by_hand() {
-        // Marks begin at 10 + 0.15 * 38 = 15.7 ms. (148500 + 1500) B take 30 ms: 0.9108280 above it, at a steepness of at least a ninth.
+        // Marks begin at 10 + 0.15 * 38 = 15.7 ms. 150000 B take 30 ms: 0.9108280 above it, at a steepness of at least a ninth.
         // The window is 190000 + 150000 bytes: 20 * 1500 / 340000 = 0.0882353, less than that. x = 0.1012031.
-        let at = |class, shared| Arrival { backlog: 148_500.0, shared, ..arrival(class) };
+        let at = |class, shared| Arrival { backlog: 150_000.0, shared, ..arrival(class) };
         let x = 0.101_203_1;
         assert!((odds(&at(Class::L4s, true)) - x).abs() < 1e-7, "{}", odds(&at(Class::L4s, true)));
         // Reno's: x^2 / 4 = 0.00256052. CUBIC's at 68 ms: y = 1.054 x / sqrt(6) = 0.0435472; 0.068 y^(4/3) = 0.00104. Alone or not.
         for shared in [false, true] {
             assert!((odds(&at(Class::Classic, shared)) - x * x / 4.0).abs() < 1e-8);
         }
-        // Over half a second CUBIC takes more: marks begin at 85 ms, and 200 ms are 1.3529412 above it; x = 0.1503268, y = 0.0646849.
-        let far = Arrival { backlog: 998_500.0, rtt: Some(Duration::from_millis(500)), ..arrival(Class::Classic) };
-        let expected = 0.7 * 0.064_684_9 * libm::cbrt(0.064_684_9);
-        let mut law = Tide::new(&TideConfig::default());
-        law.arrive(&Arrival { size: AVERAGED_OVER, ..far });
-        let found = law.arrive(&far).mark.get();
-        assert!((found / expected - 1.0).abs() < 1e-5, "{found} of {expected}");
+        // Over half a second CUBIC takes more: 200 ms are 11.7388535 above 15.7, 1.3043171 by the steepness of a ninth. By the flow's round trip,
+        // 700 ms where 238 ms count, it is 0.4434678, and y = 0.1908215.
+        let far = Arrival { backlog: 1e6, rtt: Some(Duration::from_millis(500)), ..arrival(Class::Classic) };
+        let expected = 0.7 * 0.190_821_5 * libm::cbrt(0.190_821_5);
+        assert!((odds(&far) / expected - 1.0).abs() < 1e-5, "{} of {expected}", odds(&far));
         assert_eq!(odds(&at(Class::NotEct, true)), 0.0);
-    }
-
-    #[test]
-    fn the_round_trip_is_the_mean_of_handshakes_by_bytes() {
-        let mut law = Tide::new(&TideConfig::default());
-        law.arrive(&Arrival { rtt: None, ..arrival(Class::L4s) });
-        assert_eq!(law.round_trip, ROUND_TRIP);
-        let mut packet = |millis, size| {
-            law.arrive(&Arrival { size, rtt: Some(Duration::from_millis(millis)), ..arrival(Class::L4s) });
-            law.round_trip * 1e3
-        };
-        // 2000 of 200000 bytes: a hundredth of the way from 38 to 138 ms.
-        assert!((packet(138, 2_000.0) - 39.0).abs() < 1e-9);
-        // Three parts of the bytes over 106 ms and one over 10: 82 ms.
-        let mean = (0..2_000).fold(0.0, |_, round| packet(if round % 4 == 0 { 10 } else { 106 }, 1_500.0));
-        assert!((81.0..83.0).contains(&mean), "{mean}");
     }
 
     #[test]
     fn a_flow_over_a_shorter_path_is_marked_more_for_the_same_rate() {
         let shared = |rtt: Option<u64>| {
-            let mut law = Tide::new(&TideConfig::default());
-            let packet = Arrival { backlog: 148_500.0, shared: true, ..arrival(Class::L4s) };
-            law.arrive(&packet);
             let rtt = rtt.map(Duration::from_millis);
-            law.arrive(&Arrival { rtt, size: 0.0, backlog: 150_000.0, ..packet }).mark.get()
+            odds(&Arrival { backlog: 150_000.0, shared: true, rtt, ..arrival(Class::L4s) })
         };
-        // The DRB's round trip is 38 + 30 ms: of a flow with 10 + 30 the odds are 1.7 times as high, and over 106 + 30 half as high.
-        let mean = shared(Some(38));
-        assert!((shared(Some(10)) / mean - 1.7).abs() < 1e-9);
-        assert!((shared(Some(106)) / mean - 0.5).abs() < 1e-9);
-        assert_eq!(shared(None), mean);
+        // 38 + 30 ms count: of a flow with 10 + 30 the odds are 1.7 times as high, and over 106 + 30 half as high.
+        let usual = shared(Some(38));
+        assert!((shared(Some(10)) / usual - 1.7).abs() < 1e-9);
+        assert!((shared(Some(106)) / usual - 0.5).abs() < 1e-9);
+        assert_eq!(shared(None), usual);
     }
 
     #[test]
-    fn a_short_queue_is_none_and_an_unknown_one_too() {
-        let slow = Egress { rate: BitRate::from_kbps(100), deviation: BitRate::from_kbps(50) };
-        let of = |class, shared, backlog: f64| {
-            let slow = Arrival { egress: Some(slow), average: Some(slow.rate), shared, ..arrival(class) };
-            odds(&Arrival { backlog, ..slow })
-        };
-        assert_eq!(of(Class::L4s, false, 1_499.0), 0.0);
-        assert!(of(Class::L4s, false, 1_500.0) > 0.0);
-        for (class, shared) in [(Class::L4s, true), (Class::Classic, true), (Class::Classic, false)] {
-            assert_eq!(of(class, shared, 2_999.0), 0.0);
-            assert!(of(class, shared, 3_000.0) > 0.0);
+    fn an_empty_queue_is_none_however_slow_the_radio_and_an_unknown_one_too() {
+        let slow = BitRate::from_kbps(10);
+        for (class, shared) in
+            [(Class::L4s, false), (Class::L4s, true), (Class::Classic, true), (Class::Classic, false)]
+        {
+            for rate in [slow, BitRate::ZERO] {
+                let egress = Some(Egress { rate, deviation: BitRate::ZERO });
+                assert_eq!(odds(&Arrival { backlog: 0.0, egress, average: Some(rate), shared, ..arrival(class) }), 0.0);
+            }
             let unknown = Arrival { backlog: 1e7, egress: None, average: None, shared, ..arrival(class) };
             assert_eq!(odds(&unknown), 0.0);
         }
@@ -300,14 +269,14 @@ mod tests {
 
     #[test]
     fn marks_of_each_class_are_evenly_spaced() {
-        let mut law = Tide::new(&TideConfig { rtt_share: 0.0, ..TideConfig::default() });
+        let mut law = Tide::new(&TideConfig { classic_margin: Duration::ZERO, ..TideConfig::default() });
         let mut marked = |class, backlog: f64| {
             let odds = law.arrive(&Arrival { backlog, shared: true, ..arrival(class) });
             law.recurrence(class).unwrap().add(odds.mark).0
         };
         // 55 ms: x = 45 / 90. One of two L4S packets, one of 16 classic ones, by turns.
         let marks: alloc::vec::Vec<_> =
-            (0..160).map(|_| [Class::L4s, Class::Classic].map(|class| marked(class, 273_500.0))).collect();
+            (0..160).map(|_| [Class::L4s, Class::Classic].map(|class| marked(class, 275_000.0))).collect();
         let at = |column: usize| -> alloc::vec::Vec<_> { (0..160).filter(|row| marks[*row][column]).collect() };
         assert!(at(0).windows(2).all(|pair| pair[1] - pair[0] == 2) && at(0).len() == 79, "{:?}", at(0));
         assert!(at(1).windows(2).all(|pair| pair[1] - pair[0] == 16) && at(1).len() == 9, "{:?}", at(1));

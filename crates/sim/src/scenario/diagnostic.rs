@@ -247,12 +247,12 @@ mod tests {
     fn a_value_of_the_wrong_type_has_its_key_and_line() {
         for (table, said) in [
             (
-                "[marker]\nlaw = \"tide\"\nrtt_share = \"x\"\n",
-                "5: marker.rtt_share: invalid type: string \"x\", expected a number",
+                "[marker]\nlaw = \"ramp\"\nalpha = \"x\"\n",
+                "5: marker.alpha: invalid type: string \"x\", expected a number",
             ),
             (
-                "[marker]\nlaw = \"tide\"\nrtt_share = true\n",
-                "5: marker.rtt_share: invalid type: boolean `true`, expected a number",
+                "[marker]\nlaw = \"ramp\"\nalpha = true\n",
+                "5: marker.alpha: invalid type: boolean `true`, expected a number",
             ),
             (
                 "[[ue]]\nname = \"a\"\nchannel = { model = \"static\", snr_db = [1.5] }\n",

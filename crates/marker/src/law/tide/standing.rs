@@ -25,10 +25,10 @@ impl Default for Standing {
 impl Standing {
     /// Takes an arrival. Between two of them the backlog only falls, so that each finds the least since the one before.
     #[inline]
-    pub(super) fn arrive(&mut self, arrival: &Arrival, round_trip: f64) {
+    pub(super) fn arrive(&mut self, arrival: &Arrival, round_trip: Duration) {
         if arrival.now > self.until.0 && arrival.reports >= self.until.1 {
             self.least = [self.least[1], arrival.backlog];
-            self.until = (arrival.now + Duration::from_secs_f64(round_trip), arrival.reports + REPORTS);
+            self.until = (arrival.now + round_trip, arrival.reports + REPORTS);
         }
         self.least[1] = lesser(self.least[1], arrival.backlog);
     }
@@ -54,7 +54,7 @@ mod tests {
 
     fn least(standing: &mut Standing, at: u64, reports: u64, backlog: f64) -> f64 {
         let now = Instant::from_millis(1_000 + at);
-        standing.arrive(&Arrival { now, backlog, reports, ..arrival(Class::L4s) }, 0.038);
+        standing.arrive(&Arrival { now, backlog, reports, ..arrival(Class::L4s) }, Duration::from_millis(38));
         standing.least()
     }
 
