@@ -217,16 +217,6 @@ pub(super) enum Kind {
     Relation,
 }
 
-/// Side of a published figure on which ours is better.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Good {
-    /// Less is better, such as delay.
-    Lower,
-    /// More is better, such as throughput.
-    Higher,
-}
-
 impl Kind {
     /// Words for figures of this kind.
     pub(super) fn text(self) -> &'static str {
@@ -254,8 +244,6 @@ pub(super) struct Figure {
     pub within: Option<f64>,
     /// Absolute distance of a value that agrees, in the figure's own unit.
     pub floor: Option<f64>,
-    /// Side on which ours is better than published, where there is one.
-    pub better: Option<Good>,
 }
 
 /// A published table: a case a row, a figure a column.
@@ -274,7 +262,6 @@ struct Column {
     /// `$row` stands for the row's case.
     ours: String,
     floor: f64,
-    better: Option<Good>,
 }
 
 /// Origin of the parts of a scenario that were taken from published results.
@@ -392,7 +379,6 @@ impl Target {
                     slack: None,
                     within: Some(matrix.within),
                     floor: Some(column.floor),
-                    better: column.better,
                 });
             }
         }
