@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers headlines papers-sensitivity papers-seeds bench clean
+.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers headlines papers-pages papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -136,18 +136,23 @@ reference: schema
 built-links: unit
 	python3 -B tests/docs/check.py --built
 
-# Every target of the papers: the file of results, its rows as a table, and the counts on the papers' pages.
+# Every target of the papers: the file of results, its rows as a table, and the papers' pages.
 PAPERS = results/papers
 papers: build
 	$(TIDEMARK) reproduce --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
-	python3 -B $(PAPERS)/effects.py
-	python3 -B $(PAPERS)/tables.py
+	$(MAKE) papers-pages
 
 # The headlines: claims as effects between runs, over ten paired seeds.
 headlines: build
 	mkdir -p $(OUT)
 	$(TIDEMARK) reproduce --headlines --results $(PAPERS)/headlines.json > $(OUT)/headlines.txt
+	$(MAKE) papers-pages
+
+# What is written from the files of results and of headlines: verdicts on effects, tables of the pages, and the page of headlines.
+papers-pages:
+	python3 -B $(PAPERS)/effects.py
 	python3 -B $(PAPERS)/tables.py
+	python3 -B $(PAPERS)/page.py
 
 # Rows that change with what the papers leave open, over two seeds.
 papers-sensitivity: build

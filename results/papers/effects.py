@@ -4,8 +4,7 @@
     python3 results/papers/effects.py --check    fails if they would change
 
 A row has up to three verdicts, each `yes`, `no` or empty where it does not apply. `sign`: ours lies on the published side, its whole interval if it
-has one. `size`: the logarithm of ours over that of the published effect is 0.5 to 2. `value`: ours lies within the tolerance, and not beyond it on either
-side. The effect of a change in percent is its ratio; that of a value is its ratio to the geometric mean of its column, a figure of
+has one. `size`: the logarithm of ours over that of the published effect is 0.5 to 2. `value`: ours lies within the tolerance. The effect of a change in percent is its ratio; that of a value is its ratio to the geometric mean of its column, a figure of
 a published table with three rows or more. A claim of a text has an order and no published size: its sign is its verdict.
 
 `columns.csv` has each of these columns: rank correlation and slope (of logarithms) of ours on the published one, how many rows are within their
@@ -139,15 +138,12 @@ def row_line(target: dict, row: dict, of: list[dict] | None) -> tuple[str, ...]:
     if published is None:
         sign = word(row["verdict"] == "agrees")
     else:
-        bounds = BOUNDS.match(row["agrees_if"])
-        is_within = bounds is not None and ours is not None and float(bounds[1]) <= ours <= float(bounds[2])
+        low, high = BOUNDS.match(row["agrees_if"]).groups()
+        value = word(ours is not None and float(low) <= ours <= float(high))
         if row["kind"] == "reduction":
             sign, size, quotient = change(row)
-            value = word(row["verdict"] == "agrees")
-        else:
-            value = word(is_within)
-            if of is not None:
-                sign, size, quotient = of_column(row, of)
+        elif of is not None:
+            sign, size, quotient = of_column(row, of)
     return (target["id"], row["name"], row["kind"], word(bool(row.get("own"))), number(published), number(ours) if published is not None else "",
             number(half) if published is not None else "", number(quotient), sign, size, value)
 

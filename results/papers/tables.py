@@ -1,14 +1,17 @@
-"""Writes the counts of results.json and the table of headlines.json into the pages of docs/reproduction:
+"""Writes the counts of rows, the fit of columns and the table of headlines into the pages of docs/reproduction:
 
     python3 results/papers/tables.py            writes
     python3 results/papers/tables.py --check    fails if a page would change
 
-A page says `<!-- counts NAME -->` and `<!-- end -->` around a table. NAME is `papers`, or the beginning of targets' names: then the table has a
-line for each figure. `<!-- headlines -->` stands before the table of headlines, which shows the first part of each. Everything else on a page is
-written by hand. Python's own library is all it needs.
+A page says `<!-- BLOCK -->` and `<!-- end -->` around a table, and BLOCK is one of
+    headlines     the first part of each headline
+    counts NAME   rows by their verdicts; NAME is `papers`, or the beginning of targets' names: then the table has a line for each figure
+    columns NAME  columns of this paper's tables beside the published ones
+Everything else on a page is written by hand. Tables have no blanks: a bar is no word of a page. Python's own library is all it needs.
 """
 
 import argparse
+import csv
 import json
 import pathlib
 import re
@@ -18,14 +21,15 @@ import tomllib
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "results.json"
 HEADLINES = HERE / "headlines.json"
+COLUMNS = HERE / "columns.csv"
 DECLARED = HERE.parents[1] / "scenarios/papers/headlines"
 PAPERS = ("anbr", "brunello", "l4span", "sdn", "al4s")
 PAGES = HERE.parents[1] / "docs/reproduction"
-GOOD = ("agrees", "better")
 ASIDE = ("contradicted", "calibrated")
 """Verdicts that are not counted."""
-BLOCK = re.compile(r"(<!-- counts (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-HEADLINE_BLOCK = re.compile(r"(<!-- headlines -->\n).*?(<!-- end -->)", re.DOTALL)
+EFFECTS = ("sign", "size", "value")
+"""Verdicts on what a row says of an effect, columns of effects.csv."""
+BLOCK = re.compile(r"(<!-- (headlines|counts|columns) ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
 FIGURE = re.compile(r"(Figs?\.|[Tt]able|section) ([\w. ]*?\w)(?=\(|,|;|$)")
 
 
@@ -35,35 +39,68 @@ def figure(source: str) -> str:
     return f"{found[1][0].upper()}{found[1][1:]} {found[2]}" if found else source
 
 
-def tally(targets: list[dict]) -> tuple[int, int, int, int, int]:
-    """Gives how many of the papers' rows agree, of how many, and how many are missed, ties, and not counted."""
+def tally(targets: list[dict]) -> tuple[int, int, int, int]:
+    """Gives how many of the papers' rows agree, of how many, and how many are ties, and not counted."""
     verdicts = [row["verdict"] for target in targets for row in target["rows"] if not row.get("own")]
     aside = sum(verdict in ASIDE for verdict in verdicts)
-    good = sum(verdict in GOOD for verdict in verdicts)
-    return good, len(verdicts) - aside, verdicts.count("missed"), verdicts.count("tie"), aside
+    return verdicts.count("agrees"), len(verdicts) - aside, verdicts.count("tie"), aside
 
 
-def table(groups: dict[str, list[dict]], head: str) -> str:
-    """Gives the table of counts, a line a group of targets."""
-    lines = [f"| {head} | rows that agree | missed | tie | not counted |", "| --- | ---: | ---: | ---: | ---: |"]
-    for name, targets in groups.items():
-        good, of, *others = tally(targets)
-        cells = (name, f"{good} of {of}", *(str(count or "") for count in others))
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def share(some: int, whole: int) -> str:
+    """Gives a share in words; nothing of nothing is empty."""
+    return f"{some} of {whole}" if whole else ""
 
 
-def counts(name: str, targets: list[dict]) -> str:
-    """Gives the table of a block: all papers, or one by its figures."""
+def by_effect(targets: list[dict], effects: dict) -> list[str]:
+    """Gives how many of the counted rows have the published sign, size and value, of those that have one."""
+    rows = [effects[target["id"], row["name"]] for target in targets for row in target["rows"]
+            if not row.get("own") and row["verdict"] not in ASIDE]
+    verdicts = [[row[name] for row in rows if row[name]] for name in EFFECTS]
+    return [share(some.count("yes"), len(some)) for some in verdicts]
+
+
+def own(targets: list[dict]) -> str:
+    """Gives how many of this project's own claims agree."""
+    verdicts = [row["verdict"] for target in targets for row in target["rows"] if row.get("own")]
+    return share(verdicts.count("agrees"), len(verdicts))
+
+
+def table(head: str, lines: list[list[str]]) -> str:
+    """Gives a table; a column whose head begins with `:` is one of numbers."""
+    names = head.split("|")
+    bars = ["---:" if name.startswith(":") else "---" for name in names]
+    return "".join(f"|{'|'.join(cells)}|\n" for cells in [[name.lstrip(":") for name in names], bars, *lines])
+
+
+def counts(name: str, targets: list[dict], effects: dict) -> str:
+    """Gives the rows by their verdicts: those of all papers, or those of one by its figures."""
     groups: dict[str, list[dict]] = {}
     for target in targets:
+        paper = target["id"].partition(".")[0]
         if name == "papers":
-            groups.setdefault(target["id"].partition(".")[0], []).append(target)
-        elif target["id"].startswith(f"{name}."):
+            groups.setdefault(f"[{target['paper']}]({paper}.md)", []).append(target)
+        elif paper == name:
             groups.setdefault(figure(target["source"]), []).append(target)
     if name == "papers":
-        return table({f"[{of[0]['paper']}]({paper}.md)": of for paper, of in groups.items()}, "paper")
-    return table(groups, "figure")
+        groups["all"] = targets
+    lines = []
+    for group, some in groups.items():
+        good, counted, *others = tally(some)
+        lines.append([group, f"{good} of {counted}", *by_effect(some, effects), *(str(count or "") for count in others), own(some)])
+    return table(f"{'paper' if name == 'papers' else 'figure'}|:agree|:sign|:size|:value|:tie|:not counted|:our own", lines)
+
+
+def columns(name: str, targets: list[dict]) -> str:
+    """Gives the columns of a paper's tables beside the published ones."""
+    paper = next(target["paper"] for target in targets if target["id"].startswith(f"{name}."))
+    with COLUMNS.open(newline="") as file:
+        found = [row for row in csv.DictReader(file) if row["paper"] == paper]
+    number = lambda text: f"{float(text):.2f}" if text else ""
+    lines = [[f"{of['table'][0].upper()}{of['table'][1:]}", of["column"], of["rows"], number(of["rank"]), number(of["slope"]), of["within"],
+              of["constant_within"]] for of in found]
+    rows, ours, constant = (str(sum(int(of[key]) for of in found)) for key in ("rows", "within", "constant_within"))
+    lines.append(["all", "", rows, "", "", ours, constant])
+    return table("table|column|:rows|:rank|:slope|:ours|:one constant", lines)
 
 
 def short(value: float) -> str:
@@ -72,33 +109,43 @@ def short(value: float) -> str:
     return f"{value:.0f}" if "e" in text and abs(value) >= 1 else text
 
 
-def headline(of: dict) -> str:
-    """Gives the line of a headline: its name, published and our effect by its first part, and the verdict."""
+def headline(of: dict) -> list[str]:
+    """Gives the cells of a headline: its name, published and our effect by its first part, and the verdict."""
     part = of["parts"][0] if of["parts"] else {}
     published = "" if part.get("published") is None else short(part["published"])
     ours = "" if part.get("ours") is None else short(part["ours"])
     if ours and part.get("low") is not None:
         ours += f" [{short(part['low'])},{short(part['high'])}]"
     verdict = of["verdict"].replace("-", " ")
-    return f"|{of['id']}|{published}|{ours}|{f'**{verdict}**' if verdict == 'holds' else verdict}|"
+    return [of["id"], published, ours, f"**{verdict}**" if verdict == "holds" else verdict]
 
 
 def headlines(of: list[dict]) -> str:
-    """Gives the table of headlines, without blanks: a bar is no word of a page."""
-    return "\n".join(["|headline|published|ours|verdict|", "|---|---:|---:|---|", *map(headline, of)]) + "\n"
+    """Gives the table of headlines."""
+    return table("headline|:published|:ours|verdict", [headline(one) for one in of])
 
 
-def page(text: str, targets: list[dict], of: list[dict]) -> str:
+def page(text: str, targets: list[dict], of: list[dict], effects: dict) -> str:
     """Gives a page with its tables written anew."""
-    text = HEADLINE_BLOCK.sub(lambda found: f"{found[1]}\n{headlines(of)}\n{found[2]}", text)
-    return BLOCK.sub(lambda found: f"{found[1]}\n{counts(found[2], targets)}\n{found[3]}", text)
+    def block(found: re.Match) -> str:
+        kind, name = found[2], found[3]
+        lines = headlines(of) if kind == "headlines" else columns(name, targets) if kind == "columns" else counts(name, targets, effects)
+        return f"{found[1]}\n{lines}\n{found[4]}"
+    return BLOCK.sub(block, text)
+
+
+def read_effects() -> dict:
+    """Reads the verdicts on effects by target and row."""
+    with (HERE / "effects.csv").open(newline="") as file:
+        return {(row["target"], row["row"]): row for row in csv.DictReader(file)}
 
 
 def read_headlines() -> list[dict]:
     """Reads the outcomes of all headlines in their files' order; one that has no runs yet is not run."""
     run = {of["id"]: of for of in json.loads(HEADLINES.read_text())["headlines"]}
     declared = [of for paper in PAPERS for of in tomllib.loads((DECLARED / f"{paper}.toml").read_text())["headline"]]
-    unrun = [{"id": of["id"], "verdict": "not-run", "parts": []} for of in declared]
+    said = ("id", "claim", "published", "source", "conditions")
+    unrun = [{**{key: of[key] for key in said}, "null": of["null"]["says"], "verdict": "not-run", "parts": []} for of in declared]
     return [run.get(of["id"], of) for of in unrun]
 
 
@@ -112,10 +159,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
     check = parser.parse_args().check
-    targets, of, stale = read(), read_headlines(), 0
+    targets, of, effects, stale = read(), read_headlines(), read_effects(), 0
     for file in sorted(PAGES.glob("*.md")):
         before = file.read_text()
-        after = page(before, targets, of)
+        after = page(before, targets, of, effects)
         if after != before:
             stale += 1
             if check:

@@ -1,9 +1,11 @@
 """Holds the pages of docs/reproduction/ against targets, pictures and results."""
 
 import csv
-import importlib.util
+import importlib
+import math
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -14,15 +16,8 @@ MAX_PICTURE = 160_000
 
 
 
-def script(name: str):
-    """Loads a script of the papers' results."""
-    spec = importlib.util.spec_from_file_location(name, DATA / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-tables, effects = script("tables"), script("effects")
+sys.path.insert(0, str(DATA))
+tables, effects, page = (importlib.import_module(name) for name in ("tables", "effects", "page"))
 
 
 def target(name: str, source: str, *verdicts: str) -> dict:
@@ -62,9 +57,16 @@ class Pages(unittest.TestCase):
 
     def test_each_paper_has_a_page_with_its_counts_and_one_has_all(self):
         papers = sorted({target["id"].partition(".")[0] for target in tables.read()})
-        self.assertEqual(sorted(name for page in self.pages.values() for _, name, _ in tables.BLOCK.findall(page)), sorted([*papers, "papers"]))
-        for paper in papers:
-            self.assertIn(f"<!-- counts {paper} -->", self.pages[f"{paper}.md"])
+        blocks = {name: [f"{kind} {of}".strip() for _, kind, of, _ in tables.BLOCK.findall(text)] for name, text in self.pages.items()}
+        expected = {f"{paper}.md": [f"counts {paper}", f"columns {paper}"] for paper in papers}
+        self.assertEqual(blocks, {**expected, "README.md": ["headlines", "counts papers"]})
+
+    def test_each_paper_opens_with_its_mechanisms_and_their_files(self):
+        for paper in (name for name in self.pages if name != "README.md"):
+            opening = self.pages[paper].split("<!--")[0]
+            self.assertIn("|mechanism|here|file|\n", opening, paper)
+            for line in opening.partition("|---|---|---|\n")[2].partition("\n\n")[0].split("\n"):
+                self.assertRegex(line, r"^\|[^|]+\|(as described|changed on purpose|simplified|missing)[^|]*\|\[[^|]+\]\([^|]+\)\|$", paper)
 
     def test_each_picture_is_shown_once_and_has_its_table(self):
         shown = [name for page in self.pages.values() for name in re.findall(r"\(pictures/([\w.-]+)\.svg\)", page)]
@@ -79,8 +81,9 @@ class Pages(unittest.TestCase):
             self.assertEqual([name for name in names if name not in numbered(self.pages[page])], [], page)
 
     def test_counts_are_those_of_the_results(self):
-        for name, page in self.pages.items():
-            self.assertEqual(tables.page(page, tables.read(), tables.read_headlines()), page, f"{name}: run python3 results/papers/tables.py")
+        for name, text in self.pages.items():
+            written = tables.page(text, tables.read(), tables.read_headlines(), tables.read_effects())
+            self.assertEqual(written, text, f"{name}: run python3 results/papers/tables.py")
 
     def test_the_opening_of_each_page_has_its_papers_count(self):
         results = tables.read()
@@ -103,10 +106,10 @@ class Data(unittest.TestCase):
             self.assertEqual((DATA / name).read_text(), text, f"{name}: run python3 results/papers/effects.py")
 
     def test_the_page_leads_with_the_headlines_and_their_count(self):
-        page, of = (FOLDER / "README.md").read_text(), tables.read_headlines()
-        self.assertLess(page.index("<!-- headlines -->"), page.index("<!-- counts papers -->"))
+        text, of = (FOLDER / "README.md").read_text(), tables.read_headlines()
+        self.assertLess(text.index("<!-- headlines -->"), text.index("<!-- counts papers -->"))
         holds = sum(headline["verdict"] == "holds" for headline in of)
-        self.assertIn(f"**{holds} of {len(of)} headlines hold", page.split("<!--")[0])
+        self.assertIn(f"**{holds} of {len(of)} headlines hold", text.split("<!--")[0])
         self.assertEqual(len(of), 52)
 
 
@@ -120,8 +123,8 @@ class Headlines(unittest.TestCase):
     def test_a_line_has_name_published_and_our_effect_and_the_verdict(self):
         part = {"published": 0.25, "ours": 0.3, "low": 0.2512, "high": 0.4}
         of = {"id": "a.claim", "verdict": "direction-only", "parts": [part, {}]}
-        self.assertEqual(tables.headline(of), "|a.claim|0.25|0.3 [0.251,0.4]|direction only|")
-        self.assertEqual(tables.headline({**of, "verdict": "not-run", "parts": []}), "|a.claim|||not run|")
+        self.assertEqual(tables.headline(of), ["a.claim", "0.25", "0.3 [0.251,0.4]", "direction only"])
+        self.assertEqual(tables.headline({**of, "verdict": "not-run", "parts": []}), ["a.claim", "", "", "not run"])
 
     def test_large_and_small_numbers_are_short(self):
         self.assertEqual([tables.short(value) for value in (12345.6, 1734.78, 0.0113, -3.14159, 0.0)], ["12346", "1735", "0.0113", "-3.14", "0"])
@@ -133,15 +136,15 @@ class Effects(unittest.TestCase):
         return effects.row_line({"id": "t"}, of, column)[-3:]
 
     def test_a_change_has_a_sign_a_size_and_a_value(self):
-        half = lambda ours, width=1.0, verdict="agrees": row("x", -50.0, ours, width, "-48.00 at most", "reduction", verdict)
+        half = lambda ours, width=1.0, verdict="agrees": row("x", -50.0, ours, width, "-52.00 to -48.00", "reduction", verdict)
         self.assertEqual(self.verdicts(half(-50.0)), ("yes", "yes", "yes"))
         # ln 0.1 over ln 0.5 is 3.3: further than published, and not the published size.
-        self.assertEqual(self.verdicts(half(-90.0, verdict="better")), ("yes", "no", "no"))
+        self.assertEqual(self.verdicts(half(-90.0, verdict="missed")), ("yes", "no", "no"))
         self.assertEqual(self.verdicts(half(-20.0, verdict="missed")), ("yes", "no", "no"))
         self.assertEqual(self.verdicts(half(-20.0, 25.0, "missed"))[0], "no")
 
     def test_a_value_beyond_its_tolerance_is_missed_on_either_side(self):
-        self.assertEqual(self.verdicts(row("x", 10.0, 6.0, 0.0, "7.50 to 12.50 (± 25 %)", verdict="better")), ("", "", "no"))
+        self.assertEqual(self.verdicts(row("x", 10.0, 6.0, 0.0, "7.50 to 12.50 (± 25 %)", verdict="missed")), ("", "", "no"))
         self.assertEqual(self.verdicts(row("x", 10.0, 8.0, 0.0, "7.50 to 12.50 (± 25 %)")), ("", "", "yes"))
 
     def test_the_effect_of_a_value_is_its_ratio_to_its_column(self):
@@ -159,26 +162,60 @@ class Effects(unittest.TestCase):
 class Tables(unittest.TestCase):
     RESULTS = [
         target("a.one", "A, Fig. 2(b), (c)", "agrees", "missed", "own"),
-        target("a.two", "A, Fig. 2(a)", "better", "contradicted"),
+        target("a.two", "A, Fig. 2(a)", "agrees", "contradicted"),
         target("b.x", "B, table IV", "tie"),
     ]
+    EFFECTS = {(of["id"], row["name"]): {"sign": "yes", "size": "", "value": "no" if row["verdict"] == "missed" else "yes"} for of in RESULTS for row in of["rows"]}
 
     def test_a_block_is_filled_and_the_rest_stays(self):
-        page = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS, [])
-        self.assertTrue(page.startswith("before\n<!-- counts a -->\n\n| figure ") and page.endswith("<!-- end -->\nafter\n"))
-        self.assertNotIn("old", page)
+        text = tables.page("before\n<!-- counts a -->\nold\n<!-- end -->\nafter\n", self.RESULTS, [], self.EFFECTS)
+        self.assertTrue(text.startswith("before\n<!-- counts a -->\n\n|figure|") and text.endswith("<!-- end -->\nafter\n"))
+        self.assertNotIn("old", text)
 
     def test_targets_of_one_figure_are_one_line_and_what_is_not_counted_stands_apart(self):
-        self.assertIn("| Fig. 2 | 2 of 3 | 1 |  | 1 |\n", tables.counts("a", self.RESULTS))
+        self.assertIn("|Fig. 2|2 of 3|3 of 3||2 of 3||1|0 of 1|\n", tables.counts("a", self.RESULTS, self.EFFECTS))
 
-    def test_papers_are_a_line_each(self):
-        lines = tables.counts("papers", self.RESULTS).splitlines()[2:]
-        self.assertEqual(lines, ["| [A](a.md) | 2 of 3 | 1 |  | 1 |", "| [B](b.md) | 0 of 1 |  | 1 |  |"])
+    def test_papers_are_a_line_each_and_all(self):
+        lines = tables.counts("papers", self.RESULTS, self.EFFECTS).splitlines()[2:]
+        self.assertEqual([line.split("|")[1:3] for line in lines], [["[A](a.md)", "2 of 3"], ["[B](b.md)", "0 of 1"], ["all", "2 of 4"]])
 
     def test_a_source_is_shown_by_its_figure(self):
         sources = {"P, Figs. 5.15 and 5.16": "Figs. 5.15 and 5.16", "P, section 6.3.1": "Section 6.3.1", "P, Table III; RFC 6040, Fig. 4": "Table III",
                    "P, Fig. 9(a), section 6.2.1: little": "Fig. 9"}
         self.assertEqual({source: tables.figure(source) for source in sources}, sources)
+
+
+class Page(unittest.TestCase):
+    PART = {"says": "delay", "verdict": "holds", "published": 0.25, "ours": 0.5, "low": 0.4, "high": 0.6, "needs": "interval below 1, 0.0625 to 0.5"}
+    HEADLINE = {"id": "a.b", "verdict": "holds", "claim": "less <delay>", "published": "a quarter", "source": "Fig. 1", "conditions": "None.", "null": "A ratio of 1.",
+                "null_fails": True, "seeds": 10, "first_seed": 9001, "seconds": 12.4, "parts": [PART]}
+
+    def test_the_page_is_that_of_the_results_and_needs_no_network(self):
+        text = page.whole()
+        self.assertEqual((DATA / "headlines.html").read_text(), text, "run python3 results/papers/page.py")
+        self.assertEqual(text.count("<article"), 52)
+        self.assertNotRegex(text, r"<script|https?:|@import|url\(")
+
+    def test_a_card_has_claim_effects_null_and_the_command(self):
+        card = page.card(self.HEADLINE)
+        for words in ("less &lt;delay&gt;", "<b>0.5</b> [0.4, 0.6]", "published <b>0.25</b>", "Its runs fail the headline", "12 s of one processor, 10 seeds from 9001",
+                      "tidemark reproduce --headlines --only a.b"):
+            self.assertIn(words, card)
+        unrun = page.card({**self.HEADLINE, "verdict": "not-run", "parts": []})
+        self.assertIn("not run", unrun)
+        self.assertNotIn("processor", unrun)
+
+    def test_a_bar_has_the_published_effect_in_its_middle_and_the_bounds(self):
+        of = page.ratios(self.PART)
+        self.assertAlmostEqual(of["ours"], math.log(2))
+        self.assertAlmostEqual(of["from"], math.log(0.25))
+        self.assertIn('class="one" style="left:50%"', page.bar(self.PART))
+        self.assertEqual(page.bar({**self.PART, "ours": -0.5}), "", "another sign has no ratio")
+
+    def test_the_slope_of_ours_on_the_published_effects_stands_below_the_scatter(self):
+        parts = [{**self.PART, "published": value, "ours": value**0.5} for value in (0.1, 2.0, 30.0)]
+        self.assertIn("<b>0.50</b>", page.scatter([{**self.HEADLINE, "parts": parts}]))
+        self.assertEqual(page.scatter([self.HEADLINE]), "")
 
 
 if __name__ == "__main__":

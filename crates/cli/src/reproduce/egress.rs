@@ -36,7 +36,7 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let mut errors = Errors::default();
     for seed in 1..=SEEDS {
         let all: Vec<_> = overrides.iter().cloned().chain([format!("seed={seed}")]).collect();
-        let scenario = Scenario::parse(SCENARIO, text, Path::new("."), &all).map_err(run::diagnostic)?;
+        let scenario = Scenario::parse(SCENARIO, &text, Path::new("."), &all).map_err(run::diagnostic)?;
         errors.append(observe(&scenario)?);
     }
     let compared = 100.0 * errors.past.len() as f64 / errors.times.max(1) as f64;

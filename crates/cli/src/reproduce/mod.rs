@@ -65,7 +65,7 @@ pub(crate) struct Reproduce {
     /// Only this headline; several are named one by one
     #[arg(long, value_name = "ID", requires = "headlines")]
     only: Vec<String>,
-    /// Take the headlines, with the parts of their cases, from this file instead of the command's own
+    /// Take the headlines, with the parts of their cases, from this file instead of the command's own; scenarios lie beside it
     #[arg(long, value_name = "FILE", requires = "headlines")]
     targets: Option<PathBuf>,
     /// Seeds to run [default: the target's own number, or 5; of headlines 10]

@@ -158,22 +158,26 @@ fn measures(figures: &[(Figure, Expression)], claims: &[(Claim, Comparison)]) ->
 fn figure_row(target: &Target, figure: &Figure, values: &[Option<f64>]) -> Row {
     let tolerance = Tolerance::of(target.kind, figure);
     let ours = estimate(values);
-    let verdict = match ours.map_or(Verdict::Missed, |ours| tolerance.verdict(ours.mean)) {
-        _ if target.is_contradicted(&figure.name) => Verdict::Contradicted,
-        verdict if !target.is_calibrated_to(&figure.name) => verdict,
-        Verdict::Agrees => Verdict::Calibrated,
-        _ => Verdict::Missed,
-    };
     Row {
         name: figure.name.clone(),
         kind: target.kind,
-        verdict,
+        verdict: figure_verdict(target, figure, ours.map(|ours| ours.mean)),
         own: false,
         published: Some(figure.published),
         ours: vec![Value::new(&figure.ours, ours)],
         figures: BTreeMap::new(),
         agrees_if: tolerance.text(),
         is_near: ours.is_some_and(|ours| tolerance.is_near(&ours)),
+    }
+}
+
+/// Verdict on a figure by the mean of ours.
+fn figure_verdict(target: &Target, figure: &Figure, ours: Option<f64>) -> Verdict {
+    match ours.map_or(Verdict::Missed, |ours| Tolerance::of(target.kind, figure).verdict(ours)) {
+        _ if target.is_contradicted(&figure.name) => Verdict::Contradicted,
+        verdict if !target.is_calibrated_to(&figure.name) => verdict,
+        Verdict::Agrees => Verdict::Calibrated,
+        _ => Verdict::Missed,
     }
 }
 
@@ -196,4 +200,38 @@ fn claim_row(target: &Target, claim: &Claim, comparison: &Comparison, values: &[
 /// Estimate over those seeds that measured it.
 fn estimate(values: &[Option<f64>]) -> Option<Estimate> {
     Estimate::of(&values.iter().copied().flatten().filter(|value| value.is_finite()).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::results::Results;
+    use super::*;
+
+    #[test]
+    fn stored_verdicts_are_those_that_the_targets_give_to_stored_values() {
+        let targets = Targets::load().unwrap();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/papers/results.json");
+        for stored in Results::read(&file).unwrap().targets {
+            let id = &stored.id;
+            let target = targets.target.iter().find(|target| target.id == *id).unwrap_or_else(|| panic!("{id}"));
+            assert_eq!(stored.contradicted, target.contradicted, "{id}");
+            let row = |name: &str| {
+                let found = stored.rows.iter().find(|row| row.name == name);
+                found.unwrap_or_else(|| panic!("{id} has no results of {name}: run it"))
+            };
+            for figure in target.figures() {
+                let row = row(&figure.name);
+                assert_eq!(row.verdict, figure_verdict(target, &figure, row.ours[0].mean), "{id}: {}", row.name);
+                assert_eq!(row.agrees_if, Tolerance::of(target.kind, &figure).text(), "{id}: {}", row.name);
+            }
+            for claim in target.claims() {
+                let is_contradicted = row(&claim.says).verdict == Verdict::Contradicted;
+                assert_eq!(is_contradicted, target.is_contradicted(&claim.says), "{id}: {}", claim.says);
+            }
+            let counted = stored.of_paper().map(|row| row.verdict);
+            assert_eq!(stored.verdict, Tally::of(counted).verdict(), "{id}");
+        }
+    }
 }

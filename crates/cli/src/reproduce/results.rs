@@ -240,9 +240,9 @@ impl Results {
                 worse.push(format!("{}: has no results to be compared with", other.id));
                 continue;
             };
-            for row in outcome.of_paper().filter(|row| row.verdict.is_good()) {
+            for row in outcome.of_paper().filter(|row| row.verdict == Verdict::Agrees) {
                 let now = other.rows.iter().find(|now| now.name == row.name);
-                if now.is_none_or(|now| !now.verdict.is_good()) {
+                if now.is_none_or(|now| now.verdict != Verdict::Agrees) {
                     let now = now.map_or("gone", |now| now.verdict.text());
                     worse.push(format!("{}: {}: {} before, {now} now", other.id, row.name, row.verdict.text()));
                 }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_file_of_results_is_read_as_it_was_written() {
         let targets = vec![
-            outcome("a.1", &[("x", Verdict::Agrees), ("y", Verdict::Better)]),
+            outcome("a.1", &[("x", Verdict::Agrees), ("y", Verdict::Missed)]),
             outcome("b.1", &[("x", Verdict::Tie)]),
         ];
         let results = Results { targets };
@@ -347,7 +347,7 @@ mod tests {
         let rows = [("x", Verdict::Agrees), ("own y", Verdict::Agrees), ("z", Verdict::Missed)];
         let results = Results { targets: vec![outcome("a.1", &rows), outcome("b.1", &[("x", Verdict::Calibrated)])] };
         let counts = results.counts();
-        assert_eq!((counts.rows.good(), counts.rows.counted(), counts.rows.calibrated), (1, 2, 1));
+        assert_eq!((counts.rows.agrees, counts.rows.counted(), counts.rows.calibrated), (1, 2, 1));
         assert_eq!((counts.targets.missed, counts.targets.calibrated), (1, 1));
         assert_eq!(results.counts_by(|of| Some(of.paper.clone()))["a"].rows.counted(), 2);
         assert_eq!(results.rows_by_kind()[&Kind::Value].counted(), 2);
@@ -355,13 +355,13 @@ mod tests {
 
     #[test]
     fn a_row_that_agreed_and_is_missed_is_named() {
-        use Verdict::{Agrees, Better, Missed, Tie};
+        use Verdict::{Agrees, Missed, Tie};
         let before =
-            Results { targets: vec![outcome("a", &[("x", Agrees), ("y", Better), ("z", Missed), ("own", Agrees)])] };
+            Results { targets: vec![outcome("a", &[("x", Agrees), ("y", Agrees), ("z", Missed), ("own", Agrees)])] };
         let now = |rows: &[(&str, Verdict)]| before.worse_in(&[outcome("a", rows)]);
-        assert!(now(&[("x", Better), ("y", Agrees), ("z", Missed), ("own", Missed)]).is_empty());
+        assert!(now(&[("x", Agrees), ("y", Agrees), ("z", Missed), ("own", Missed)]).is_empty());
         assert_eq!(now(&[("x", Tie), ("y", Agrees)]), ["a: x: agrees before, tie now"]);
-        assert_eq!(now(&[("x", Agrees)]), ["a: y: better before, gone now"]);
+        assert_eq!(now(&[("x", Agrees)]), ["a: y: agrees before, gone now"]);
         assert_eq!(before.worse_in(&[outcome("b", &[])]), ["b: has no results to be compared with"]);
     }
 }

@@ -292,7 +292,7 @@ mod tests {
             let text = targets.scenario(&case.section).unwrap();
             for (controller, queue) in cases.pairs() {
                 let overrides = targets.overrides(&case.section, &id(controller, queue)).unwrap();
-                let scenario = Scenario::parse(&case.section, text, Path::new("."), &overrides).unwrap();
+                let scenario = Scenario::parse(&case.section, &text, Path::new("."), &overrides).unwrap();
                 let ues = scenario.ues();
                 let of_media = scenario.flow.iter().filter(|flow| case.media.contains(&flow.name)).count();
                 assert_eq!(of_media, case.media.len(), "{}", case.section);

@@ -146,7 +146,7 @@ impl<'a> Runs<'a> {
             }
             let text = self.targets.scenario(&of.scenario)?;
             let overrides = self.targets.overrides(&of.scenario, &measure.case)?;
-            let scenario = Scenario::parse(&of.scenario, text, Path::new("."), &overrides).map_err(run::diagnostic)?;
+            let scenario = Scenario::parse(&of.scenario, &text, Path::new("."), &overrides).map_err(run::diagnostic)?;
             let measures = self.asked.get(&case).cloned().unwrap_or_default();
             // What is taken from a run is part of its key, as the program is.
             let taken: Vec<_> = measures.iter().map(Measure::name).collect();

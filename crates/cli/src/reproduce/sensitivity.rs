@@ -120,17 +120,12 @@ impl<'a> Variation<'a> {
 }
 
 impl Changes {
-    /// Counts the changed rows that are good by one verdict and not by the other.
-    fn count(&self, good: impl Fn(&Changed) -> Verdict, bad: impl Fn(&Changed) -> Verdict) -> usize {
-        self.changed.iter().filter(|of| good(of).is_good() && !bad(of).is_good()).count()
-    }
-
     fn lost(&self) -> usize {
-        self.count(|of| of.before, |of| of.now)
+        self.changed.iter().filter(|of| of.before == Verdict::Agrees).count()
     }
 
     fn gained(&self) -> usize {
-        self.count(|of| of.now, |of| of.before)
+        self.changed.iter().filter(|of| of.now == Verdict::Agrees).count()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Targets as the files of `scenarios/papers/targets/` have them, and the scenarios of the papers, which the command carries.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,9 @@ pub(super) struct Targets {
     /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
+    /// Folder of the scenarios that are not among them, of headlines from a file.
+    #[serde(skip)]
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// Overrides by scenario and by name.
@@ -213,16 +217,6 @@ pub(super) enum Kind {
     Relation,
 }
 
-/// Side of a published figure on which ours is better.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Good {
-    /// Less is better, such as delay.
-    Lower,
-    /// More is better, such as throughput.
-    Higher,
-}
-
 impl Kind {
     /// Words for figures of this kind.
     pub(super) fn text(self) -> &'static str {
@@ -250,8 +244,6 @@ pub(super) struct Figure {
     pub within: Option<f64>,
     /// Absolute distance of a value that agrees, in the figure's own unit.
     pub floor: Option<f64>,
-    /// Side on which ours is better than published, where there is one.
-    pub better: Option<Good>,
 }
 
 /// A published table: a case a row, a figure a column.
@@ -270,7 +262,6 @@ struct Column {
     /// `$row` stands for the row's case.
     ours: String,
     floor: f64,
-    better: Option<Good>,
 }
 
 /// Origin of the parts of a scenario that were taken from published results.
@@ -316,7 +307,8 @@ impl Targets {
         Ok(all)
     }
 
-    /// Takes the headlines of a file, and the parts that it has, in the place of the command's own headlines.
+    /// Takes the headlines of a file, and the parts that it has, in the place of the command's own headlines. A scenario that the command does not
+    /// carry lies beside the file.
     ///
     /// # Errors
     /// A file that can't be read, or that has another form.
@@ -325,6 +317,7 @@ impl Targets {
         let text = fs::read_to_string(file).into_diagnostic().wrap_err_with(name)?;
         self.headline.clear();
         self.add(toml::from_str(&text).into_diagnostic().wrap_err_with(name)?);
+        self.folder = file.parent().map(Path::to_owned);
         Ok(())
     }
 
@@ -341,9 +334,14 @@ impl Targets {
     }
 
     /// The text of a scenario.
-    pub(super) fn scenario(&self, name: &str) -> Result<&'static str> {
-        let found = self.scenarios.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| *text).ok_or_else(|| miette!("there is no scenario {name}"))
+    pub(super) fn scenario(&self, name: &str) -> Result<Cow<'static, str>> {
+        if let Some((_, text)) = self.scenarios.iter().find(|(known, _)| *known == name) {
+            return Ok((*text).into());
+        }
+        let folder = self.folder.as_ref().ok_or_else(|| miette!("there is no scenario {name}"))?;
+        let file = folder.join(format!("{name}.toml"));
+        let text = fs::read_to_string(&file).into_diagnostic().wrap_err_with(|| file.display().to_string())?;
+        Ok(text.into())
     }
 
     /// Names of the pictures that show a target.
@@ -381,7 +379,6 @@ impl Target {
                     slack: None,
                     within: Some(matrix.within),
                     floor: Some(column.floor),
-                    better: column.better,
                 });
             }
         }
@@ -480,7 +477,7 @@ mod tests {
             for measure in measures {
                 if checked.insert((target.scenario.clone(), measure.case.clone())) {
                     let overrides = targets.overrides(&target.scenario, &measure.case).unwrap();
-                    Scenario::parse(&target.scenario, text, Path::new("."), &overrides)
+                    Scenario::parse(&target.scenario, &text, Path::new("."), &overrides)
                         .unwrap_or_else(|error| panic!("{}: {}: {error}", target.id, measure.case));
                 }
             }
@@ -514,7 +511,7 @@ mod tests {
             for case in cases {
                 varied += usize::from(case.contains("other-"));
                 let overrides = targets.overrides(&wanted.scenario, case).unwrap();
-                Scenario::parse(&wanted.scenario, text, Path::new("."), &overrides)
+                Scenario::parse(&wanted.scenario, &text, Path::new("."), &overrides)
                     .unwrap_or_else(|error| panic!("{}: {case}: {error}", wanted.scenario));
             }
         }
@@ -539,7 +536,7 @@ mod tests {
                     if checked.insert((wanted.scenario.clone(), measure.case.clone())) {
                         let text = targets.scenario(&wanted.scenario).unwrap();
                         let overrides = targets.overrides(&wanted.scenario, &measure.case).unwrap();
-                        Scenario::parse(&wanted.scenario, text, Path::new("."), &overrides)
+                        Scenario::parse(&wanted.scenario, &text, Path::new("."), &overrides)
                             .unwrap_or_else(|error| panic!("{}: {}: {error}", target.id, measure.case));
                     }
                 }
@@ -564,6 +561,22 @@ mod tests {
             assert!(targets.target.iter().any(|target| is_named(&target.id, id)), "{id} is no target");
         }
         assert_eq!(targets.pictures_of("l4span.fig2.wired"), ["l4span.fig2"]);
+    }
+
+    #[test]
+    fn a_file_of_headlines_has_its_scenarios_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.toml");
+        let headline = "[[headline]]\nid = 'mine.a'\nsource = 's'\nclaim = 'c'\npublished = 'p'\nconditions = 'o'\nscenario = 'cell'\nnull = { says = 'n' }";
+        fs::write(&file, headline).unwrap();
+        fs::write(folder.path().join("cell.toml"), "name = 'cell'").unwrap();
+        let mut targets = Targets::load().unwrap();
+        assert!(targets.scenario("cell").is_err());
+        targets.take_headlines(&file).unwrap();
+        assert_eq!(targets.headline.len(), 1);
+        assert_eq!(targets.scenario("cell").unwrap(), "name = 'cell'");
+        assert!(targets.scenario("sdn").unwrap().contains("[[router]]"), "the command's own stay");
+        assert!(targets.scenario("absent").is_err());
     }
 
     #[test]

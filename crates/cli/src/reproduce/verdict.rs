@@ -15,8 +15,6 @@ pub(super) enum Verdict {
     Contradicted,
     /// A figure that the scenario was calibrated to.
     Calibrated,
-    /// Beyond the tolerance, on the side that is declared to be the better one.
-    Better,
     /// Within the tolerance, or an order that holds.
     Agrees,
 }
@@ -29,24 +27,16 @@ impl Verdict {
             Self::Tie => "tie",
             Self::Contradicted => "contradicted",
             Self::Calibrated => "calibrated",
-            Self::Better => "better",
             Self::Agrees => "agrees",
         }
-    }
-
-    /// True for what agrees or is better.
-    pub(super) fn is_good(self) -> bool {
-        matches!(self, Self::Agrees | Self::Better)
     }
 }
 
 /// Count of each verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Tally {
-    /// Those that agree, without those that are better.
+    /// Those that agree.
     pub agrees: usize,
-    /// Those that are better.
-    pub better: usize,
     /// Those that are missed.
     pub missed: usize,
     /// Orders that the seeds do not decide.
@@ -64,7 +54,6 @@ impl Tally {
         for verdict in verdicts {
             *match verdict {
                 Verdict::Agrees => &mut tally.agrees,
-                Verdict::Better => &mut tally.better,
                 Verdict::Missed => &mut tally.missed,
                 Verdict::Tie => &mut tally.tie,
                 Verdict::Calibrated => &mut tally.calibrated,
@@ -74,14 +63,9 @@ impl Tally {
         tally
     }
 
-    /// Those that agree or are better.
-    pub(super) fn good(&self) -> usize {
-        self.agrees + self.better
-    }
-
     /// Those that could agree.
     pub(super) fn counted(&self) -> usize {
-        self.good() + self.missed + self.tie
+        self.agrees + self.missed + self.tie
     }
 
     /// Verdict on the whole: the worst of those that could agree; that of the others where there is none.
@@ -90,25 +74,22 @@ impl Tally {
             Self { missed: 1.., .. } => Verdict::Missed,
             Self { tie: 1.., .. } => Verdict::Tie,
             Self { agrees: 1.., .. } => Verdict::Agrees,
-            Self { better: 1.., .. } => Verdict::Better,
             Self { contradicted: 1.., .. } => Verdict::Contradicted,
             Self { calibrated: 1.., .. } => Verdict::Calibrated,
             _ => Verdict::Missed,
         }
     }
 
-    /// The count in words: `22 of 24, 1 of them better; 1 missed, 1 tie; beside them 2 calibrated`.
+    /// The count in words: `22 of 24; 1 missed, 1 tie; beside them 2 calibrated`.
     pub(super) fn text(&self) -> String {
-        let some = |counts: &[(usize, &str)], between: &str| {
+        let some = |counts: &[(usize, &str)]| {
             let parts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-            parts.collect::<Vec<_>>().join(between)
+            parts.collect::<Vec<_>>().join(", ")
         };
-        let of = format!("{} of {}", self.good(), self.counted());
-        let better = some(&[(self.better, "of them better")], "");
-        let bad = some(&[(self.missed, "missed"), (self.tie, "tie")], ", ");
-        let beside = some(&[(self.contradicted, "contradicted"), (self.calibrated, "calibrated")], ", ");
-        let mut text = of;
-        for (before, part) in [(", ", better), ("; ", bad), ("; beside them ", beside)] {
+        let bad = some(&[(self.missed, "missed"), (self.tie, "tie")]);
+        let beside = some(&[(self.contradicted, "contradicted"), (self.calibrated, "calibrated")]);
+        let mut text = format!("{} of {}", self.agrees, self.counted());
+        for (before, part) in [("; ", bad), ("; beside them ", beside)] {
             if !part.is_empty() {
                 text = text + before + &part;
             }
@@ -119,16 +100,15 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use super::Verdict::{Agrees, Better, Calibrated, Contradicted, Missed, Tie};
+    use super::Verdict::{Agrees, Calibrated, Contradicted, Missed, Tie};
     use super::*;
 
     #[test]
     fn a_whole_is_as_good_as_the_worst_that_could_agree() {
         let whole = |verdicts: &[Verdict]| Tally::of(verdicts.iter().copied()).verdict();
-        assert_eq!(whole(&[Agrees, Better, Calibrated, Contradicted]), Agrees);
+        assert_eq!(whole(&[Agrees, Calibrated, Contradicted]), Agrees);
         assert_eq!(whole(&[Agrees, Tie, Missed]), Missed);
         assert_eq!(whole(&[Agrees, Tie]), Tie);
-        assert_eq!(whole(&[Better, Better]), Better);
         assert_eq!(whole(&[Contradicted, Calibrated]), Contradicted);
         assert_eq!(whole(&[Calibrated]), Calibrated);
         assert_eq!(whole(&[]), Missed, "a target without a row shows nothing");
@@ -136,9 +116,9 @@ mod tests {
 
     #[test]
     fn neither_calibrated_nor_contradicted_rows_are_counted() {
-        let tally = Tally::of([Agrees, Agrees, Better, Missed, Tie, Calibrated, Contradicted, Contradicted]);
-        assert_eq!((tally.good(), tally.counted()), (3, 5));
-        assert_eq!(tally.text(), "3 of 5, 1 of them better; 1 missed, 1 tie; beside them 2 contradicted, 1 calibrated");
+        let tally = Tally::of([Agrees, Agrees, Missed, Tie, Calibrated, Contradicted, Contradicted]);
+        assert_eq!((tally.agrees, tally.counted()), (2, 4));
+        assert_eq!(tally.text(), "2 of 4; 1 missed, 1 tie; beside them 2 contradicted, 1 calibrated");
         assert_eq!(Tally::of([Agrees]).text(), "1 of 1");
     }
 }

@@ -240,7 +240,7 @@ mod tests {
                 for measure in wanted.measures {
                     if checked.insert((wanted.scenario.clone(), measure.case.clone())) {
                         let overrides = targets.overrides(&wanted.scenario, &measure.case).unwrap();
-                        Scenario::parse(&wanted.scenario, text, Path::new("."), &overrides)
+                        Scenario::parse(&wanted.scenario, &text, Path::new("."), &overrides)
                             .unwrap_or_else(|error| panic!("{}: {}: {error}", headline.id, measure.case));
                     }
                 }
