@@ -128,8 +128,9 @@ schema: build
 # Files that are written from what is declared, and compared by tests: schemas, types of the report page, classes of Python.
 # Beside them the pages of the reference, in target/book/reference.
 reference: schema
-	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
-	$(CARGO) test --locked --package tidemark-senders --test declared
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test it reference::
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-record --test reference
+	$(CARGO) test --locked --package tidemark-senders --test it declared::
 	python3 -B tests/docs/c_interface.py
 
 # Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
