@@ -1,23 +1,42 @@
 # Two commands do everything: `make demo` and `make test`.
 CARGO ?= cargo
 OUT   ?= out
-TIDEMARK = target/release/tidemark
+# What users run is `release`; `make test` takes `ci`, which is compiled in a third of the time.
+PROFILE ?= release
+BUILT := $(or $(CARGO_TARGET_DIR),target)
+# Scripts take the command and the profile from here.
+export PROFILE
+export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 
-.PHONY: demo test built-links reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers headlines papers-pages papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers headlines papers-pages papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
 
 build: web
-	$(CARGO) build --release --locked --package tidemark-cli
+	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-cli
 
 # The report page, one self-contained file that the command carries inside.
 web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages sdn-packages fmt-check lint unit built-links instructions docs same-bytes reproduction web-test wire-test c-test python-test sdn-test packaging-test live-brief
+# What fails fast comes first. Parts of one argument run beside each other: packages and pages are fetched meanwhile. What is in real time runs alone.
+test:
+	python3 -B tests/parts.py --set PROFILE=ci \
+	  "fmt-check + language + imports + links + web + packages sdn-packages" "clippy" "unit built-links" "build" "same-bytes" \
+	  "reproduction + web-test" "wire-test + c-test" "python-test + instructions" "docs + packaging-brief" "sdn-test" "live-brief"
 	@echo "every check passed"
+
+# Besides, as it is published and whole: an hour and more.
+test-all: test
+	python3 -B tests/parts.py "build" "c-test" "python-test" "packaging-test" "fuzz" "live-test"
+	@echo "every check of all passed"
+
+# Three minutes a target; skips, loudly, without cargo-fuzz.
+fuzz:
+	@if ! $(CARGO) fuzz --version > /dev/null 2>&1; then echo "SKIPPED: cargo-fuzz is not installed" >&2; exit 0; fi; \
+	for target in $$($(CARGO) fuzz list); do RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target -- -max_total_time=180 -max_len=512 || exit 1; done
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
 packages:
@@ -27,7 +46,9 @@ fmt-check:
 	$(CARGO) fmt --all --check
 	rustfmt --edition 2024 --check $(shell find crates/marker/src/law -name '*.rs')
 
-lint: web language links imports
+lint: clippy language links imports
+
+clippy: web
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 # Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
@@ -46,8 +67,14 @@ links:
 	python3 -B tests/docs/check.py
 	python3 -B -m unittest discover --quiet -s tests/docs
 
+# Examples are checked by clippy, and linked where a test runs them.
+UNIT = $(CARGO) test --workspace --all-features --locked
 unit: web
-	$(CARGO) test --workspace --all-features --locked
+	$(UNIT) --tests
+	$(UNIT) --doc
+
+debug: web
+	$(UNIT) --tests --no-run
 
 # What a packet, a report and an acknowledgement cost in instructions, which don't depend on the machine's load.
 instructions:
@@ -57,8 +84,8 @@ docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --locked
 
 # A debug and a release build write the same bytes.
-same-bytes: build unit
-	target/debug/tidemark run scenarios/first-look.toml --out $(OUT)/debug > /dev/null
+same-bytes: build debug
+	$(BUILT)/debug/tidemark run scenarios/first-look.toml --out $(OUT)/debug > /dev/null
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
 
@@ -72,7 +99,7 @@ reproduction: build
 web-test: build
 	cd web && npm test && npm run test:browser
 
-wire-test:
+wire-test: build
 	tests/wire/run
 
 # Real programs behind the live cell, in namespaces and in real time; skips, loudly, without root or the programs. What fails while
@@ -80,7 +107,7 @@ wire-test:
 live-test: build
 	tests/live/run
 
-# A selection of them that takes seven minutes; what is left then is skipped.
+# A selection of them that takes four minutes; what is left then is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
@@ -96,6 +123,9 @@ deb: build
 	packaging/debian/build $(DEBS) $(TIDEMARK)
 
 # What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
+packaging-brief: build
+	packaging/tests/debian
+
 packaging-test: build
 	packaging/tests/crates
 	packaging/tests/portable
@@ -114,7 +144,7 @@ wheel:
 	python3 -m pip wheel --no-deps --wheel-dir target/wheels .
 
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
-sdn-test:
+sdn-test: build
 	sdn/tests/run
 
 sdn-packages:
@@ -128,8 +158,9 @@ schema: build
 # Files that are written from what is declared, and compared by tests: schemas, types of the report page, classes of Python.
 # Beside them the pages of the reference, in target/book/reference.
 reference: schema
-	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
-	$(CARGO) test --locked --package tidemark-senders --test declared
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test it reference::
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-record --test reference
+	$(CARGO) test --locked --package tidemark-senders --test it declared::
 	python3 -B tests/docs/c_interface.py
 
 # Links into the pages that `unit` wrote; `links` alone says which of them it did not find.

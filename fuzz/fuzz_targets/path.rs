@@ -5,6 +5,8 @@ use libfuzzer_sys::fuzz_target;
 
 #[path = "../../crates/marker/tests/common/anything/mod.rs"]
 mod anything;
+#[path = "../../crates/marker/tests/common/bytes.rs"]
+mod bytes;
 
 fuzz_target!(|data: &[u8]| {
     anything::run(data);

@@ -3,6 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 
+#[path = "../../crates/marker/tests/common/bytes.rs"]
+mod bytes;
 #[path = "../../crates/marker/tests/common/state.rs"]
 mod state;
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the imports between the files of each crate, and holds them to two rules. Standard library only.
+"""Draws the imports between the files of each crate, and holds them to three rules. Standard library only.
 
 1. No circle of files that import each other has more than MAX_CIRCLE files.
 2. In a crate with layers (layers.tsv, from the top down) a file imports from its own layer or from a lower one. At most
    as many imports as the table allows run the other way.
+3. A crate's program of tests, tests/it.rs, names every file beside it: what it does not name is not compiled, and fails never.
 
 An import leads from the file that says `crate::a::Item` to the file that defines `Item`: a name that a module passes on
 (`pub use`) is followed to its file. `super::Item` counts as well. Tests inside a file, files of tests and the crate's
@@ -17,6 +18,9 @@ import sys
 
 MAX_CIRCLE = 4
 """Files in the largest circle that a crate may have."""
+
+NO_TESTS = ("unwind.rs",)
+"""Files beside tests that scripts compile."""
 
 LAYERS = pathlib.Path(__file__).with_name("layers.tsv")
 
@@ -177,6 +181,15 @@ def against(arrows: set[tuple[str, str]], layers: list[list[str]]) -> tuple[list
     return sorted((start, end) for start, end in arrows if not {start, end} & missing and levels[start] > levels[end]), missing
 
 
+def left_out(tests: pathlib.Path) -> list[str]:
+    """Gives the files of a folder of tests that its it.rs does not name."""
+    root = tests / "it.rs"
+    if not root.exists():
+        return []
+    named = re.findall(r"^mod (\w+);", root.read_text(), re.M)
+    return sorted(file.name for file in tests.glob("*.rs") if file != root and file.stem not in named and file.name not in NO_TESTS)
+
+
 def main() -> int:
     """Checks every crate below crates/ and bindings/, or prints the arrows of one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -205,6 +218,7 @@ def main() -> int:
             faults.append(f"{name}: {len(wrong)} imports run against its layers, at most {layers[name][0]} may:{listed}")
         elif name in layers and len(wrong) < layers[name][0]:
             print(f"{name}: {len(wrong)} imports run against its layers: lower the number in {LAYERS.name}")
+        faults += [f"{name}/tests/it.rs does not name {file}" for file in left_out(source.parent / "tests")]
         faults += [f"{name}: no layer of {LAYERS.name} has {file}" for file in sorted(missing)]
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -45,6 +45,13 @@ class Imports(unittest.TestCase):
         wrong, missing = check.against({("a.rs", "b/d.rs"), ("c.rs", "a.rs"), ("a.rs", "new.rs")}, layers)
         self.assertEqual((wrong, missing), ([("c.rs", "a.rs")], {"new.rs"}))
 
+    def test_a_file_of_tests_that_the_program_does_not_name_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tests = pathlib.Path(folder)
+            for name, text in {"it": "mod a;\nmod common;\n", "a": "", "b": ""}.items():
+                (tests / f"{name}.rs").write_text(text)
+            self.assertEqual(check.left_out(tests), ["b.rs"])
+
 
 if __name__ == "__main__":
     unittest.main()

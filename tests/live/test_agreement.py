@@ -6,10 +6,9 @@ import pytest
 
 import agreement
 
-BRIEFLY = "UDP Prague, walking, l4span"
 
-
-@pytest.mark.parametrize("case", [case if case == BRIEFLY else pytest.param(case, marks=pytest.mark.full) for case in agreement.CASES])
+@pytest.mark.full
+@pytest.mark.parametrize("case", agreement.CASES)
 def test_live_agrees_with_simulated(case):
     simulated = [figures for seed in range(1, 5) for figures in agreement.simulate(case, seed)]
     live, _ = agreement.play(case, seed=1)

@@ -11,11 +11,11 @@ import time
 
 import pytest
 
-from conftest import GATEWAY, needs
+from conftest import BRIEF, GATEWAY, needs
 from test_iperf3 import LAWS, serve
 
 PAGE = pathlib.Path(__file__).parent / "webrtc" / "call.html"
-SECONDS, WARMUP = 22, 8
+SECONDS, WARMUP = (12, 4) if BRIEF else (22, 8)
 TRIALS = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/WebRTC-Bwe-ScreamV2/Enabled/"
 
 
@@ -118,8 +118,14 @@ def checked(shell, folder, video, *options, beside=""):
     return ue["queue_ms"]["p95"], ue["throughput_mbps"], ue["marked"]
 
 
-@pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
-@pytest.mark.parametrize("kind", ["call", pytest.param("game", marks=pytest.mark.full)])
+def test_a_call_is_marked_and_says_so(shell, tmp_path):
+    _, _, marked = checked(shell, tmp_path, VIDEOS["call"][0], "--set", "marker.law=l4span")
+    assert marked > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("law", ["l4span", "ramp"])
+@pytest.mark.parametrize("kind", VIDEOS)
 def test_marking_shortens_the_queue_of_a_call(shell, tmp_path, unmarked, kind, law):
     video, shorter = VIDEOS[kind]
     if kind not in unmarked:
@@ -148,7 +154,8 @@ def test_thresholds_for_5qi_80_keep_a_call_within_its_budget(shell, tmp_path, un
     assert with_law[1] > 0.6 * without[1], (without, with_law)
 
 
-@pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("law", ["l4span", "ramp"])
 def test_a_call_beside_a_download_keeps_its_delay(shell, tmp_path, law):
     # What a phone does: a call while CUBIC, with classic ECN, loads something over the same bearer. Twice the call's cell.
     needs("iperf3")

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from conftest import TIDEMARK, needs
+from conftest import BRIEF, TIDEMARK, needs
 
 LEFT, RIGHT = "10.77.0.1", "10.77.0.2"
 RATE_MBPS = 20
-SECONDS = 8
+SECONDS = 5 if BRIEF else 8
 
 
 def run(*command, inside=None, **options):
@@ -79,6 +79,12 @@ def serve():
     return server
 
 
+def carries(rate, expected, rel):
+    """Holds a rate to what the link should carry: never more. Less is a matter of the machine's time, and is held by all tests, not by the selection."""
+    assert rate < expected * (1 + rel)
+    assert BRIEF or rate > expected * (1 - rel)
+
+
 def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, hop, tmp_path):
     process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms", out=tmp_path)
     trips = run("ping", "-c", 5, "-i", 0.2, RIGHT, inside="left").split("rtt min/avg/max/mdev = ")[1]
@@ -91,7 +97,7 @@ def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, 
     to_right, to_left = summary["routers"]
     rates = [step["sum"]["bits_per_second"] for step in report["intervals"][2:]]
     # Of an IP packet of 1500 bytes, 1448 are data.
-    assert sum(rates) / len(rates) == pytest.approx(RATE_MBPS * 1e6 * 1448 / 1500, rel=0.05)
+    carries(sum(rates) / len(rates), RATE_MBPS * 1e6 * 1448 / 1500, rel=0.05)
     assert (last["unreadable"], last["refused"], last["ways"][0]["marked"]) == (0, 0, 0)
     assert to_right["capacity_mbps"] == pytest.approx(RATE_MBPS) and to_left["capacity_mbps"] == pytest.approx(50)
     # More packets than bundles: each carries at most an MTU.
@@ -137,9 +143,9 @@ def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, disci
     flow = max(live["flows"], key=lambda flow: flow["throughput_mbps"])
     ours = simulated["flows"][0]
     print(f"live {flow['throughput_mbps']} Mbit/s, {live['routers'][0]['queue_ms']}; simulated {ours['throughput_mbps']}, {simulated['routers'][0]['queue_ms']}")
-    assert flow["throughput_mbps"] == pytest.approx(ours["throughput_mbps"], rel=0.1)
+    carries(flow["throughput_mbps"], ours["throughput_mbps"], rel=0.1)
     queues = [summary["routers"][0]["queue_ms"]["p50"] for summary in (live, simulated)]
-    assert abs(queues[0] - queues[1]) < 1.0, queues
+    assert BRIEF or abs(queues[0] - queues[1]) < 1.0, queues
 
 
 def test_errors_name_the_interface_and_the_command_that_helps(ends, tmp_path):
@@ -217,7 +223,7 @@ def test_rate_and_marks_are_kept_for(nothing_left, ends, hop, tmp_path, kind):
     server.wait(timeout=10)
     last, _ = finish(process, tmp_path)
     rates = [step["sum"]["bits_per_second"] for step in report["intervals"][2:]]
-    assert sum(rates) / len(rates) == pytest.approx(50e6 * (mtu - headers) / mtu, rel=0.06)
+    carries(sum(rates) / len(rates), 50e6 * (mtu - headers) / mtu, rel=0.06)
     to_right, to_left = last["ways"]
     assert (last["unreadable"], last["refused"]) == (0, 0)
     # Classic ECN: the queue marks, and CUBIC has nothing to send again but what its start lost.

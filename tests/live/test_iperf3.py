@@ -62,8 +62,8 @@ def unmarked():
     return {}
 
 
-@pytest.mark.parametrize("short_circuit", [False, True], ids=["ip-field", "short-circuit"])
-@pytest.mark.parametrize("law", ["l4span", "ramp"])
+@pytest.mark.parametrize("short_circuit", [pytest.param(False, id="ip-field"), pytest.param(True, id="short-circuit", marks=pytest.mark.full)])
+@pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
 @pytest.mark.parametrize("controller", ["cubic", *(pytest.param(name, marks=pytest.mark.full) for name in ("reno", "bbr"))])
 def test_marking_keeps_the_queue_short_and_the_rate_up(shell, tmp_path, unmarked, controller, law, short_circuit):
     client = f"--congestion {controller}"
@@ -154,6 +154,7 @@ def test_udp_with_ect1_is_marked_and_otherwise_unharmed(shell, tmp_path):
             assert flow["dropped"] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("version", [4, 6])
 def test_both_versions_of_ip_carry_the_cells_rate(shell, tmp_path, version):
     address = GATEWAY if version == 4 else GATEWAY6

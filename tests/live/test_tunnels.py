@@ -703,6 +703,7 @@ def test_a_du_refuses_a_law_for_the_uplink(nothing_left):
     assert refused.returncode == 2 and "uplink_marker: needs" in refused.stderr and "Leave it out" in refused.stderr, refused
 
 
+@pytest.mark.full
 def test_sns_of_twelve_bits_go_round_between_the_halves(tmp_path, nothing_left):
     needs("iperf3")
     counted, ue = download_through_two_halves(tmp_path, "l4span", both=["--set", 'ue.0.rlc={ pdcp_sn = "12", queue_sdus = 1000 }'])
@@ -712,7 +713,7 @@ def test_sns_of_twelve_bits_go_round_between_the_halves(tmp_path, nothing_left):
     assert ue["throughput_mbps"] > 20
 
 
-@pytest.mark.parametrize("period", ["0 ms", pytest.param("5 ms", marks=pytest.mark.full), "10 ms"])
+@pytest.mark.parametrize("period", [*(pytest.param(period, marks=pytest.mark.full) for period in ("0 ms", "5 ms")), "10 ms"])
 def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     needs("iperf3")
     # A DU reports each slot, or as gNBs do: every 5 or 10 ms.

@@ -1,16 +1,19 @@
 """Runs the examples of crates/wire, which emit and inspect frames, for the decoders here to judge."""
 
 import json
+import os
 import pathlib
 import subprocess
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIDEMARK = pathlib.Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
+PROFILE = os.environ.get("PROFILE", "dev")
 
 
 def run_example(name, *arguments, stdin=None):
-    command = ["cargo", "run", "--quiet", "--package", "tidemark-wire", "--example", name, "--", *map(str, arguments)]
+    command = ["cargo", "run", "--quiet", "--profile", PROFILE, "--package", "tidemark-wire", "--example", name, "--", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, check=True, text=True).stdout
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, TIDEMARK
 from test_tshark import NOTE, OPTIONS
 
 if not shutil.which("tshark"):
@@ -51,7 +51,7 @@ app = { app = "video" }
 def captures(tmp_path_factory):
     folder = tmp_path_factory.mktemp("capture")
     (folder / "scenario.toml").write_text(SCENARIO)
-    command = ["cargo", "run", "--quiet", "--package", "tidemark-cli", "--", "run", folder / "scenario.toml"]
+    command = [TIDEMARK, "run", folder / "scenario.toml"]
     subprocess.run([*command, "--out", folder / "out", "--pcap", folder], cwd=ROOT, check=True, capture_output=True)
     return folder
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import PROFILE, ROOT
 
 TUNSETIFF, IFF_TUN_WITHOUT_INFO = 0x400454CA, 0x1001
 # Of this run alone: a run that was killed leaves its namespaces. An interface's name has 15 characters at the most.
@@ -128,7 +128,7 @@ def test_a_connection_goes_on(tunnels, address, mode, tcp_ecn):
         set_ecn = inside(name, "sh", "-c", f"echo {tcp_ecn} > /proc/sys/net/ipv4/tcp_ecn")
         if subprocess.run(set_ecn, capture_output=True, check=False).returncode != 0:
             pytest.skip(f"this kernel does not know tcp_ecn={tcp_ecn}")
-    build = ["cargo", "build", "--quiet", "--package", "tidemark-wire", "--example", "rewrite", "--message-format=json"]
+    build = ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "tidemark-wire", "--example", "rewrite", "--message-format=json"]
     messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     executable = messages.split('"executable":"')[1].split('"')[0]
 

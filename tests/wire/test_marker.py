@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import PROFILE, ROOT
 from test_kernel import CLIENT, NAMES, SERVER, SIZE, counters, forward, inside, tcp_flags, tunnels  # noqa: F401
 
 
@@ -22,7 +22,7 @@ def test_short_circuited_feedback_is_taken_for_the_receivers_own(tunnels, addres
             setting = inside(name, "sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{key}")
             if subprocess.run(setting, capture_output=True, check=False).returncode != 0:
                 pytest.skip(f"this kernel refuses {key}={value}: its TCP can't be asked for AccECN")
-    build = ["cargo", "build", "--quiet", "--package", "tidemark-marker", "--example", "hop", "--message-format=json"]
+    build = ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "tidemark-marker", "--example", "hop", "--message-format=json"]
     messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     executable = messages.split('"executable":"')[1].split('"')[0]
 

@@ -1,11 +1,9 @@
 //! The interface from C and from C++, in the standards that gNBs are written in, against both libraries.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::process::Command;
 
-use common::{Link, compile};
+use crate::common::{Link, compile};
 
 /// Compiles and runs one of the test programs; it says `ok` once everything held.
 fn passes(source: &str, standard: &str, link: Link) {

@@ -2,14 +2,12 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods)] // a radio in real time
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Link, compile};
+use crate::common::{Link, compile};
 use etherparse::{Ipv4Header, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use tidemark_wire::gtpu::{self, Extension, ExtensionType};
 use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};

@@ -1,8 +1,6 @@
 //! Capacity of a carrier: it follows from width, numerology, duplex, layers and MCS table.
 
-mod saturated;
-
-use saturated::rates;
+use crate::saturated::rates;
 use tidemark_cell::channel::StaticConfig;
 use tidemark_cell::{CellConfig, ChannelConfig, Duplex};
 use tidemark_core::Duration;

@@ -1,8 +1,6 @@
 //! Identical UEs get equal shares with equal delays, whatever the pattern of slots.
 
-mod identical;
-
-use identical::{Direction, Outcome, Traffic, jain, run, spread};
+use crate::identical::{Direction, Outcome, Traffic, jain, run, spread};
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
 use tidemark_cell::{

@@ -1,8 +1,6 @@
 //! Proportional fair in a cell gives two UEs what theory gives them.
 
-mod saturated;
-
-use saturated::rates;
+use crate::saturated::rates;
 use tidemark_cell::channel::{Channel, PedestrianConfig, Quality, StaticConfig};
 use tidemark_cell::{CellConfig, ChannelConfig, Duplex, ProportionalFairConfig, SchedulerConfig};
 use tidemark_core::{Duration, Instant, Stream};

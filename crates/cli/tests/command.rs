@@ -1,13 +1,11 @@
 //! The command as a user meets it: its files, its exit status, its errors.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{command, text, tidemark};
+use crate::common::{command, text, tidemark};
 use tempfile::TempDir;
 
 fn scenarios() -> PathBuf {

@@ -1,10 +1,8 @@
 //! `tidemark explain` as a user meets it: each option, each error.
 
-mod common;
-
 use std::fs;
 
-use common::{text, tidemark};
+use crate::common::{text, tidemark};
 use tempfile::TempDir;
 use tidemark_record::output::read_marks;
 

@@ -1,14 +1,12 @@
 //! Studies and seeds as a user meets them: `sweep`, `run --seeds` and `compare`.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{command, text, tidemark};
+use crate::common::{command, text, tidemark};
 use tempfile::TempDir;
 
 const SCENARIO: &str = r#"

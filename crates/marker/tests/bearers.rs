@@ -1,10 +1,7 @@
 //! A UE with two DRBs whose packet filter steers by the ECN field: ECT(1) and CE to the L4S QoS flow, everything else to the default
 //! one. The connections that it parts keep their feedback short-circuit.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
-use bytes::{Flow, checksums_are_valid, view};
+use crate::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};

@@ -1,8 +1,6 @@
 //! Counters of a DRB, and boundaries of what it takes for known.
 
-mod common;
-
-use common::Du;
+use crate::common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::{
     Counters, DeliveryStatus, DrbMarker, DualPi2Config, L4SpanConfig, LawConfig, MarkerConfig, SnLength, StepConfig,

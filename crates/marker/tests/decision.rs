@@ -1,8 +1,6 @@
 //! Reasons that a marker gives for its verdicts.
 
-mod common;
-
-use common::Du;
+use crate::common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
 use tidemark_marker::{
     Draw, DrbMarker, DropHeadConfig, DualPi2Config, LawConfig, MarkerConfig, Marks, RampConfig, RlcQueue, SnLength,

@@ -1,8 +1,6 @@
 //! Estimates of the marker, against the queue that it cannot see.
 
-mod common;
-
-use common::{Du, SLOT};
+use crate::common::{Du, SLOT};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 

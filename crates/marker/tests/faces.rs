@@ -1,11 +1,8 @@
 //! The typed face and the bytes face are one engine: the same traffic gets the same verdicts and the same feedback.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
 use std::collections::VecDeque;
 
-use bytes::{Flow, Transport, checksums_are_valid, view};
+use crate::bytes::{Flow, Transport, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{

@@ -23,11 +23,8 @@
 //! | a stale pointer to the old bearer | here (`a_handover...`), and stale handles in `tests/hostile.rs` |
 //! | memory grows with every packet | here (`a_million...`), `tests/invariants.rs`, `tests/hostile.rs` |
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
+use crate::bytes::{Flow, checksums_are_valid, view};
 use allocation_counter::measure;
-use bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};
 use tidemark_marker::{DeliveryStatus, DualPi2Config, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};

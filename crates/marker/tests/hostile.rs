@@ -1,9 +1,7 @@
 //! The packet path under input that nobody should send: any bytes, any order, any clock. The same run is a fuzz
 //! target, `path`.
 
-#[path = "common/anything/mod.rs"]
-mod anything;
-
+use crate::anything;
 use tidemark_core::Stream;
 
 proptest::proptest! {

@@ -1,9 +1,7 @@
 //! Invariants of every law, whatever the order of events.
 
-mod common;
-
+use crate::common::Du;
 use allocation_counter::measure;
-use common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::{
     DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, RlcQueue, SnLength, Verdict,

@@ -1,8 +1,6 @@
 //! Overload protection of the marker alone: who is dropped, who is not, and who tries to hide.
 
-mod common;
-
-use common::Du;
+use crate::common::Du;
 use tidemark_core::{Duration, Ecn, Instant};
 use tidemark_marker::{
     CodelConfig, L4SpanConfig, LawConfig, MarkerConfig, Marking, QosFlow, SnLength, StepConfig, Verdict,

@@ -1,11 +1,8 @@
 //! QoS flows of one DRB of which some are marked here, some at the UPF and some nowhere.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
 use std::collections::VecDeque;
 
-use bytes::{Flow, checksums_are_valid, view};
+use crate::bytes::{Flow, checksums_are_valid, view};
 use proptest::prelude::*;
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream};

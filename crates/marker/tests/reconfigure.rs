@@ -1,9 +1,6 @@
 //! A DRB gets another configuration while connections go on over it: marks that their senders received stay.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
-use bytes::{Flow, checksums_are_valid, view};
+use crate::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};

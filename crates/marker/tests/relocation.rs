@@ -1,10 +1,8 @@
 //! A UE moves to another CU-UP while connections go on: what their senders see before and after it.
 
-#[path = "common/state.rs"]
-mod state;
-
+use crate::bytes::{Flow, checksums_are_valid, view};
+use crate::state;
 use proptest::prelude::*;
-use state::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Stream, TcpFlags, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};

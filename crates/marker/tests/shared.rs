@@ -1,9 +1,6 @@
 //! The class of a DRB follows the flows that are alive in it, and a flow without counters is marked in its packets.
 
-#[path = "common/mod.rs"]
-mod common;
-
-use common::Du;
+use crate::common::Du;
 use etherparse::{IpNumber, PacketBuilder};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};

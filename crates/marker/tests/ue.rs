@@ -1,9 +1,6 @@
 //! A UE's counters and states, as a gNB asks for them.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-
-use bytes::{Flow, view};
+use crate::bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue, UeCounters};
 use tidemark_marker::{CodelConfig, DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};

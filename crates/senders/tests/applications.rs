@@ -1,8 +1,6 @@
 //! Data that applications write arrives, over TCP and over UDP.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 use tidemark_senders::app::{BulkConfig, ConstantConfig, OnOffConfig, ShortFlowsConfig, Times, WebConfig};
 use tidemark_senders::controller::CubicConfig;

@@ -1,8 +1,6 @@
 //! BBR over a bottleneck of known rate and delay.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Duration, Instant, Probability, Stream};
 use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config};
 use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};

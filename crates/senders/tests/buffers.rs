@@ -1,8 +1,6 @@
 //! Flight of a sender where nothing else stops it: what its socket holds, and what the receiver allows.
 
-mod link;
-
-use link::{Bottleneck, Link};
+use crate::link::{Bottleneck, Link};
 use tidemark_core::{BitRate, Bytes, Duration};
 use tidemark_senders::controller::{BbrV1Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};

@@ -1,9 +1,7 @@
 //! Prague's fallback: where a classic AQM marks it is to leave a classic flow its share, where an L4S AQM marks it is to stay
 //! as it is (RFC 9331 4.3, arXiv:1911.00710).
 
-mod dumbbell;
-
-use dumbbell::{Dumbbell, Queue};
+use crate::dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{CubicConfig, PragueConfig};
 use tidemark_senders::{AppConfig, SenderConfig};

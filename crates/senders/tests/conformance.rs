@@ -1,8 +1,6 @@
 //! Demands on every controller, whatever its law. A new one is put through them as soon as it is declared.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::app::{ConstantConfig, OnOffConfig, Times};
 use tidemark_senders::controller::{CubicConfig, PragueConfig, RenoConfig};

@@ -1,8 +1,6 @@
 //! Two flows over one bottleneck. `examples/fairness.rs` has every pair.
 
-mod dumbbell;
-
-use dumbbell::{Dumbbell, Queue};
+use crate::dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{CubicConfig, PragueConfig};
 use tidemark_senders::media::{GccConfig, RateLimits, ScreamConfig, ScreamHintConfig, VideoConfig};

@@ -1,8 +1,6 @@
 //! Headers of the two ends.
 
-mod link;
-
-use link::{Fate, Link, ecn_of, is_data};
+use crate::link::{Fate, Link, ecn_of, is_data};
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Packet, TcpFlags};
 use tidemark_senders::app::BulkConfig;
 use tidemark_senders::controller::{CubicConfig, PragueConfig};

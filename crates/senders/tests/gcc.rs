@@ -1,8 +1,6 @@
 //! GCC over a link: probing finds what it carries, and losses limit by how many they are.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 use tidemark_senders::media::{GccConfig, GccLosses, RateLimits, VideoConfig};
 use tidemark_senders::{AppConfig, SenderConfig};

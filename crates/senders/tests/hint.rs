@@ -1,8 +1,6 @@
 //! Controllers that climb by recommendations, whatever these say: behind a bottleneck elsewhere each is the one without a hint.
 
-mod link;
-
-use link::{Bottleneck, Link};
+use crate::link::{Bottleneck, Link};
 use proptest::prelude::*;
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_senders::controller::{PragueConfig, PragueHintConfig};

@@ -1,8 +1,6 @@
 //! No packet, however wrong, makes an endpoint panic or grow without bound.
 
-mod link;
-
-use link::{Bottleneck, Link};
+use crate::link::{Bottleneck, Link};
 use proptest::prelude::*;
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};

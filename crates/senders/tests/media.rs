@@ -1,8 +1,6 @@
 //! Video over a bottleneck, under each of its controllers.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
 use tidemark_senders::media::{
     Al4s, Al4sConfig, Anbr, AnbrConfig, GccConfig, L4sCc, L4sCcConfig, MarkingScheme, MediaController, RateLimits,

@@ -1,8 +1,6 @@
 //! Senders that listen to the access network's recommendations.
 
-mod link;
-
-use link::{Bottleneck, Link};
+use crate::link::{Bottleneck, Link};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::media::{AnbrConfig, AnbrRule, RateLimits, VideoConfig};
 use tidemark_senders::{AppConfig, SenderConfig};

@@ -1,9 +1,7 @@
 //! SCReAM of 2021 against the public program itself: its rates were measured over links like these (commit 92a6808 of EricssonResearch/scream
 //! with 60 frames a second that deviate by a tenth, packets of 1248 bytes, two draws of frames and marks).
 
-mod link;
-
-use link::{Bottleneck, Link};
+use crate::link::{Bottleneck, Link};
 use tidemark_core::{BitRate, Bytes, Duration};
 use tidemark_senders::AppConfig;
 use tidemark_senders::media::{Scream2021Config, VideoConfig};

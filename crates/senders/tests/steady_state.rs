@@ -1,10 +1,7 @@
 //! Each controller against its law at fixed probabilities, over a decade of them.
 
-mod laws;
-mod link;
-
-use laws::How;
-use link::Fate;
+use crate::laws::{self, How};
+use crate::link::Fate;
 use tidemark_senders::{CongestionControl as _, SenderConfig};
 
 /// Controllers whose rate follows from the probability of marks or losses: each has a test below, and is drawn in

@@ -1,8 +1,6 @@
 //! Every packet is marked for some seconds, then none: whoever was held down by it has to come back.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, Node, WithTcp, is_data};
+use crate::link::{self, Bottleneck, Fate, Link, Node, WithTcp, is_data};
 use tidemark_core::{BitRate, Duration, Instant, Stream};
 use tidemark_marker::{DrbMarker, LawConfig, MarkerConfig, RampConfig, RlcQueue, SnLength, Verdict};
 use tidemark_senders::{AppConfig, CongestionControl, EcnMode, TcpConfig};

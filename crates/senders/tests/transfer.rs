@@ -1,8 +1,6 @@
 //! A transfer over a network that does its worst: everything arrives, in order and once, and then there is silence.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, WithTcp};
+use crate::link::{self, Bottleneck, Fate, Link, WithTcp};
 use proptest::prelude::*;
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
 use tidemark_senders::app::BulkConfig;

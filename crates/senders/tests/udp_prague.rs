@@ -1,8 +1,6 @@
 //! UDP Prague, bulk and in frames.
 
-mod link;
-
-use link::{Bottleneck, Fate, Link, is_data};
+use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, SenderConfig};

@@ -2,11 +2,9 @@
 //! real headers and replayed through the packet path, which reads bytes. Every packet gets the same verdict and leaves with
 //! the same bytes, and every acknowledgement is rewritten alike.
 
-mod replay;
-
 use std::path::Path;
 
-use replay::{Replay, Tally};
+use crate::replay::{Replay, Tally};
 use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Capture, Simulation};

@@ -1,5 +1,4 @@
 //! Compiles C and C++ against the libraries that this test run has built.
-#![allow(dead_code)] // each test file uses its own part
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

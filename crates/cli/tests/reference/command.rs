@@ -56,5 +56,5 @@ fn every_command_and_option_says_what_it_does_on_the_page() {
     assert!(silent.is_empty(), "options without a word: {silent:?}");
     let untold = lines.windows(3).filter(|three| three[0].starts_with("## ") && three[2].trim().starts_with("Usage:"));
     assert_eq!(untold.map(|three| three[0]).collect::<Vec<_>>(), Vec::<&str>::new());
-    crate::write("command.md", &page);
+    super::write("command.md", &page);
 }

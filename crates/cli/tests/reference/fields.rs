@@ -221,8 +221,8 @@ fn page(head: &str, name: &str, schema: &str) -> String {
 
 #[test]
 fn every_field_of_scenarios_and_studies_is_described_on_its_page() {
-    crate::write("scenario.md", &page(OF_SCENARIOS, "Scenario", &Scenario::json_schema()));
-    crate::write("study.md", &page(OF_STUDIES, "Study", &Form::json_schema()));
+    super::write("scenario.md", &page(OF_SCENARIOS, "Scenario", &Scenario::json_schema()));
+    super::write("study.md", &page(OF_STUDIES, "Study", &Form::json_schema()));
 }
 
 #[test]

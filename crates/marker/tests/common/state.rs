@@ -1,10 +1,7 @@
 //! States of a UE made of arbitrary bytes, and packets of a connection that they name. The fuzz target `relocation` and a property test share it.
 #![allow(clippy::indexing_slicing)]
 
-#[path = "bytes.rs"]
-pub mod bytes;
-
-use bytes::{Flow, checksums_are_valid, view};
+use super::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig};

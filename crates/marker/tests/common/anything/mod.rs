@@ -2,8 +2,6 @@
 //! is asserted. The fuzz target `path` and the property test in `hostile.rs` share it.
 #![allow(clippy::indexing_slicing)]
 
-#[path = "../bytes.rs"]
-mod bytes;
 #[path = "../choices.rs"]
 mod choices;
 mod config;
@@ -17,8 +15,8 @@ mod reading;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::bytes::{self, Flow, view};
 use allocation_counter::measure;
-use bytes::{Flow, view};
 use choices::Choices;
 use config::{BITS_12, SHORT_CIRCUIT, config};
 use hand::{Hand, marking_changed_only_the_mark};

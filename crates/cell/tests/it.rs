@@ -1,0 +1,18 @@
+//! Cells from outside, in one program: linking costs more than most of the tests.
+
+mod identical;
+mod saturated;
+
+mod bearers;
+mod capacity;
+mod control;
+mod fairness;
+mod layers;
+mod lead;
+mod network;
+mod proportional_fair;
+mod qos;
+mod receiver;
+mod sharing;
+mod split_du;
+mod uplink;

@@ -1,0 +1,12 @@
+//! The command from outside, in one program: linking costs more than most of the tests.
+
+mod common;
+
+mod command;
+mod docs;
+mod endpoints;
+mod explain;
+mod front;
+mod reference;
+mod shells;
+mod study;

@@ -1,0 +1,21 @@
+//! Runs of the simulator from outside, in one program: linking costs more than most of the tests.
+
+mod replay;
+
+mod anbr;
+mod bounds;
+mod faces;
+mod gate;
+mod golden;
+mod marks;
+mod network;
+mod oracle;
+mod overload;
+mod physics;
+mod qos;
+mod reports;
+mod routers;
+mod schedulers;
+mod tide;
+mod traces;
+mod uplink;

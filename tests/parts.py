@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Runs parts of `make test` and says what each took. Standard library only.
+
+    parts.py [--set NAME=VALUE] GROUP...
+
+A group is parts that run beside each other, with ` + ` between them; a part is targets of make. Groups run one after another, and the first
+that fails is the last. Prints seconds of time and of processors.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def run(group: str, settings: list[str]) -> list[tuple[str, float, float, bool]]:
+    """Runs the parts of a group; gives of each its name, its seconds of time and of processors, and whether it passed."""
+    began = time.monotonic()
+    running, done = {}, []
+    parts = group.split(" + ")
+    for part in parts:
+        # What runs alone is seen at once, what runs beside others as one piece.
+        output = None if len(parts) == 1 else tempfile.TemporaryFile()
+        print(f"== {part}", flush=True)
+        process = subprocess.Popen(["make", "--no-print-directory", *settings, *part.split()], stdout=output, stderr=output)
+        running[process.pid] = (part, process, output)
+    while running:
+        pid, status, used = os.wait4(-1, 0)
+        part, process, output = running.pop(pid)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if output:
+            output.seek(0)
+            print(f"== output of {part}", flush=True)
+            sys.stdout.buffer.write(output.read())
+            sys.stdout.flush()
+        done.append((part, time.monotonic() - began, used.ru_utime + used.ru_stime, process.returncode == 0))
+    return done
+
+
+def main() -> int:
+    """Runs the groups of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for make")
+    parser.add_argument("group", nargs="+")
+    options = parser.parse_args()
+    began = time.monotonic()
+    done = []
+    for group in options.group:
+        done += run(group, options.set)
+        if not all(passed for *_, passed in done):
+            break
+    print("\n   seconds   of processors   part")
+    for part, seconds, used, passed in done:
+        print(f"{seconds:>10.0f} {used:>15.0f}   {part}{'' if passed else ': FAILED'}")
+    print(f"{time.monotonic() - began:>10.0f} {sum(used for _, _, used, _ in done):>15.0f}   together")
+    return 0 if all(passed for *_, passed in done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
