@@ -154,7 +154,7 @@ fn the_lab_of_docs_is_the_one_in_scenarios() {
 fn the_delays_on_the_page_of_their_parts_are_the_golden_runs() {
     let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
     let page = read("docs/concepts/parts-of-a-delay.md");
-    let golden = read("crates/sim/tests/snapshots/golden__first_look.snap");
+    let golden = read("crates/sim/tests/snapshots/it__golden__first_look.snap");
     let rows: Vec<Vec<_>> = page
         .lines()
         .skip_while(|line| !line.starts_with("| flow |"))
