@@ -143,9 +143,10 @@ name = "ue"
 qos_flow = [{ qfi = 5, five_qi = 80 }]
 """)
     process = gnb(tmp_path, scenario)
-    # A second's worth of the cell's rate in one QoS flow, then a packet of another and one of the first.
+    # A second's worth of the cell's rate in one QoS flow, at once, then a packet of another and one of the first.
+    packet = datagram(1, NOT_ECT, size=1_300)
     for _ in range(3_000):
-        upf.send(datagram(1, NOT_ECT, size=1_300), NOT_ECT, 9)
+        upf.send(packet, NOT_ECT, 9)
     upf.send(datagram(2, NOT_ECT), NOT_ECT, 5)
     time.sleep(3)
     upf.send(datagram(0, NOT_ECT), NOT_ECT, 9)
