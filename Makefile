@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`.
 CARGO ?= cargo
 OUT   ?= out
-# What users run is `release`; `make test` takes `ci`, which is compiled in a third of the time.
+# What users run is `release`; `make test` takes `ci`, which leaves link-time optimisation out.
 PROFILE ?= release
 BUILT := $(or $(CARGO_TARGET_DIR),target)
 # Scripts take the command and the profile from here.

@@ -62,9 +62,9 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 
 #[library_benchmark]
 #[benches::queued(args = [4, 16, 1_024], setup = queued, config = limit(790))]
-#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(830))]
-#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(875))]
-#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(880))]
+#[benches::tide_l4s(args = [4, 16, 1_024], setup = tide_l4s, config = limit(800))]
+#[benches::tide_classic(args = [4, 16, 1_024], setup = tide_classic, config = limit(845))]
+#[benches::tide_shared(args = [4, 16, 1_024], setup = tide_shared, config = limit(850))]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();
