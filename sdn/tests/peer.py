@@ -134,6 +134,8 @@ class ScriptedAgent:
         self._description = Description(1, datapath_id, "bridge", numbers, {})
         self.asked: list[dict[str, Any]] = []
         self.writer: asyncio.StreamWriter | None = None
+        # What follows a description at once.
+        self.nonsense = b""
 
     async def start(self) -> asyncio.Server:
         """Listens."""
@@ -145,5 +147,6 @@ class ScriptedAgent:
             request = json.loads(line)
             self.asked.append(request)
             result = asdict(self._description) if "describe" in request else {}
-            writer.write(json.dumps({"id": request["id"], "result": result}).encode() + b"\n")
+            answer = json.dumps({"id": request["id"], "result": result}).encode() + b"\n"
+            writer.write(answer + (self.nonsense if "describe" in request else b""))
         writer.close()

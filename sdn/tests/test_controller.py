@@ -251,6 +251,24 @@ def test_an_agent_that_talks_nonsense_is_not_believed(tmp_path: Path) -> None:
     asyncio.run(test())
 
 
+def test_nonsense_right_after_a_description_ends_the_session(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with scene(tmp_path, {(1, 1): (2, 1)}, 2) as here:
+            agent = here.agents[1]
+            agent.nonsense = b"\xff\n"
+            assert agent.writer is not None
+            agent.writer.write(agent.nonsense)
+
+            def described() -> int:
+                return sum("describe" in request for request in agent.asked)
+
+            # Half a second a time, not the ten seconds that an answer may take.
+            until = described() + 3
+            await here.until(lambda: described() >= until, 5)
+
+    asyncio.run(test())
+
+
 def test_the_literal_mode_marks_and_drops_by_rules_while_the_load_is_at_q1(tmp_path: Path) -> None:
     async def test() -> None:
         async with scene(tmp_path, {(1, 1): (2, 1)}, 2, settings='mode = "literal"\n' + SETTINGS) as here:

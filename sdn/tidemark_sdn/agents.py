@@ -52,7 +52,8 @@ class AgentClient:
             try:
                 await self._session()
                 refused = ""
-            except (OSError, AgentError, ProtocolError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
+            except* (OSError, AgentError, ProtocolError, ValueError, TimeoutError) as errors:
+                error = errors.exceptions[0]
                 # The same reason is not worth a line every half second.
                 if str(error) != refused:
                     _LOG.warning("agent %s: %s", self._address, error or type(error).__name__)
@@ -87,8 +88,9 @@ class AgentClient:
 
     async def _session(self) -> None:
         reader, self._writer = await self._connect()
-        reading = asyncio.create_task(self._read(reader))
-        try:
+        # Whatever ends the reading ends the session, also between two requests.
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._read(reader))
             answer = await self.request(Describe())
             description = protocol.decode_as(Description, answer, "describe")
             if description.version != protocol.VERSION:
@@ -98,10 +100,6 @@ class AgentClient:
             self.connected = True
             self._on_connected(description)
             await self.request(Subscribe(self._period))
-            await reading
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         kind, _, rest = self._address.partition(":")
