@@ -9,19 +9,19 @@ use crate::backlog::Backlog;
 use crate::busy::BusyTime;
 use crate::config::MarkerConfig;
 use crate::counters::{Counters, Tally};
-use crate::decision::{Decision, Draw, Outcome};
+use crate::decision::{Decision, Outcome};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::estimate::Estimate;
 use crate::flow_table::{FlowTable, IN_USE};
-use crate::law::{ActiveLaw, Arrival, Decides, Departure, Properties};
+use crate::law::{ActiveLaw, Decides, Departure, Properties};
 use crate::overload::{Overload, Stage};
 use crate::profile::ProfileTable;
-use crate::qos_flow::{Marking, QosFlow};
 use crate::report::{RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
 
 mod decide;
+mod downlink;
 mod reports;
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
@@ -133,108 +133,6 @@ impl DrbMarker {
         self.decide_qos_flow(now, packet, rlc, None)
     }
 
-    /// Does the work of [`decide_downlink`](Self::decide_downlink) for a packet of a QoS flow, which is given if it is not marked here: then the
-    /// packet gets no mark, neither in itself nor in an acknowledgement. Everything is learnt from it all the same, and what the law drops it
-    /// drops. The outcome has the odds that the law would have marked it with.
-    #[inline(always)]
-    pub fn decide_qos_flow<P: Inspect>(
-        &mut self,
-        now: Instant,
-        packet: &Packet<P>,
-        rlc: Option<RlcQueue>,
-        unmarked: Option<&mut QosFlow>,
-    ) -> Option<Outcome> {
-        let shown = Class::of(packet.ecn);
-        self.tally.packets += 1;
-        self.tally.ce_packets += u64::from(shown.is_none());
-        let mut segment = None;
-        let mut rtt = None;
-        let mut known = None;
-        let mut owes = false;
-        let tcp = packet.payload.tcp();
-        let id = packet.payload.five_tuple(packet.flow);
-        // Where the set is full of flows in use, the packet is signalled to by its own field, with the defaults above.
-        if let Some(flow) = self.flows.admit(now, id) {
-            flow.downlink(now, shown, packet.size.0);
-            if let Some(tcp) = &tcp {
-                flow.handshake(now, tcp.flags, true);
-                owes = flow.feedback.downlink(tcp, &mut self.marks_let_go);
-            }
-            (segment, rtt, known) = (Some(flow.largest), flow.rtt(), flow.class);
-        }
-        // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
-        let class = shown.or(known).unwrap_or(Class::L4s);
-        // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
-        let shared = match known.unwrap_or(class) {
-            Class::L4s => {
-                self.tally.l4s_packets += 1;
-                self.last_l4s = Some(now);
-                self.is_alive(self.last_classic, now)
-            }
-            Class::Classic => {
-                self.tally.classic_packets += 1;
-                self.last_classic = Some(now);
-                self.is_alive(self.last_l4s, now)
-            }
-            Class::NotEct => self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
-        };
-        let (backlog, egress) = self.queue(now);
-        self.tally.reports_missing += u64::from(self.lacks_reports(now));
-        let head_of_line = match rlc {
-            Some(rlc) => rlc.head_of_line,
-            // The search in the stamps is paid for by the laws that look at the age alone.
-            None if self.properties.looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
-            None => Duration::ZERO,
-        };
-        let arrival = Arrival {
-            now,
-            head_of_line: head_of_line.as_secs_f64(),
-            size: packet.size.as_f64(),
-            backlog,
-            egress,
-            average: self.estimator.average(),
-            class,
-            segment: segment.map_or(packet.size.as_f64(), f64::from),
-            rtt,
-            shared,
-            reports: self.tally.reports,
-        };
-        // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
-        if self.properties.decides == Decides::OnLeaving {
-            return None;
-        }
-        let odds = self.law.arrive(&arrival);
-        if let Some(flow) = unmarked {
-            // The UPF tells the flow's sender, or nobody does.
-            let is_signalled_to = flow.marking() == Marking::Report;
-            let dropped = self.withhold(flow, class, odds);
-            if is_signalled_to
-                && !dropped
-                && self.stage == Stage::Overloaded
-                && !odds.rule.is_empty()
-                && let Some((odds, draw)) = self.score(now, id, packet.size, odds)
-            {
-                let verdict = Verdict::Drop;
-                return Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited: false });
-            }
-            let verdict = if dropped { Verdict::Drop } else { Verdict::Pass };
-            return Some(Outcome { odds, age: head_of_line, draw: Draw::Certain, verdict, short_circuited: false });
-        }
-        // A sender to whom the law says nothing has nothing to answer.
-        let (mut verdict, draw, odds) = if self.stage == Stage::Overloaded && !odds.rule.is_empty() {
-            self.decide_in_overload(now, id, packet.size, (packet.ecn, class), odds)
-        } else {
-            let (verdict, draw) = self.decide(packet.ecn, class, odds);
-            (verdict, draw, odds)
-        };
-        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
-        if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
-            verdict = Verdict::Mark;
-        }
-        self.tally.short_circuited += u64::from(short_circuited);
-        Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
-    }
-
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
         self.tally.pdus += 1;
@@ -314,8 +212,8 @@ impl DrbMarker {
         }
         // Laws that decide here signal to everybody, if not by each packet.
         let (verdict, draw, odds) = if self.stage == Stage::Overloaded {
-            let id = packet.payload.five_tuple(packet.flow);
-            self.decide_in_overload(now, id, packet.size, (packet.ecn, class), odds)
+            let flow = packet.payload.five_tuple(packet.flow);
+            self.decide_in_overload(now, (flow, packet.size), (packet.ecn, class), odds, None)
         } else {
             let (verdict, draw) = self.decide(packet.ecn, class, odds);
             (verdict, draw, odds)

@@ -66,6 +66,9 @@ impl QosFlow {
     }
 
     /// Learns the odds of a mark that the law gave a packet of this class.
+    // Few UEs have such flows, and the packets of all others pass it by.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn observe(&mut self, class: Class, odds: Probability) {
         self.packets += 1;
         // Marking at the UPF is for L4S traffic alone (TS 23.501 5.37.3).

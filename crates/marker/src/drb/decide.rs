@@ -6,30 +6,32 @@ use super::DrbMarker;
 use crate::decision::Draw;
 use crate::law::Odds;
 use crate::overload;
-use crate::qos_flow::QosFlow;
+use crate::qos_flow::{Marking, QosFlow};
 use crate::verdict::{Class, Verdict};
 
 impl DrbMarker {
-    /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
+    /// Applies the law's odds in an overload, to what the flow's score lets pass.
     #[cold]
     #[inline(never)]
     pub(super) fn decide_in_overload(
         &mut self,
         now: Instant,
-        flow: FlowId,
-        size: Bytes,
+        (flow, size): (FlowId, Bytes),
         (ecn, class): (Ecn, Class),
-        law: Odds,
+        odds: Odds,
+        unmarked: Option<&QosFlow>,
     ) -> (Verdict, Draw, Odds) {
-        if let Some((odds, draw)) = self.score(now, flow, size, law) {
+        // The UPF tells the sender of a flow that is not marked here, or nobody does.
+        let is_told = unmarked.is_none_or(|flow| flow.marking() == Marking::Report);
+        if is_told && let Some((odds, draw)) = self.score(now, flow, size, odds) {
             return (Verdict::Drop, draw, odds);
         }
-        let (verdict, draw) = self.decide(ecn, class, law);
-        (verdict, draw, law)
+        let (verdict, draw) = self.decide(ecn, class, odds);
+        (verdict, draw, odds)
     }
 
     /// Books a packet to its flow in an overload. The odds and the draw of a drop, if the flow's score drops it.
-    pub(super) fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
+    fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
         // Nothing is known of the queue then.
         if self.lacks_reports(now) {
             return None;
@@ -73,18 +75,6 @@ impl DrbMarker {
             Class::L4s => self.tally.l4s_marks += 1,
             Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
         }
-    }
-
-    /// Applies the law's odds to a packet of a QoS flow that is not marked here: true for a drop, and no mark.
-    // Few UEs have such flows, and the packets of all others pass it by.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn withhold(&mut self, flow: &mut QosFlow, class: Class, odds: Odds) -> bool {
-        flow.observe(class, odds.mark);
-        self.probability = odds.likelier();
-        let (dropped, _) = self.happens(class, odds.drop);
-        self.tally.drops += u64::from(dropped);
-        dropped
     }
 
     /// Applies the law's odds to what the packet allows.
