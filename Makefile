@@ -7,8 +7,9 @@ BUILT := $(or $(CARGO_TARGET_DIR),target)
 # Scripts take the command and the profile from here.
 export PROFILE
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
+TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers headlines papers-pages papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-pages papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -91,10 +92,10 @@ same-bytes: build debug
 
 # Some targets and headlines of the papers beside the results in docs: a row that agrees there and does not any more fails, and a headline whose
 # verdict is worse.
-reproduction: build
+reproduction: papers-build
 	mkdir -p $(OUT)
-	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
-	$(TIDEMARK) reproduce --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
+	$(TIDEMARK_PAPERS) --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
+	$(TIDEMARK_PAPERS) --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
 
 web-test: build
 	cd web && npm test && npm run test:browser
@@ -167,16 +168,20 @@ reference: schema
 built-links: unit
 	python3 -B tests/docs/check.py --built
 
+# The papers' own program.
+papers-build:
+	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-papers
+
 # Every target of the papers: the file of results, its rows as a table, and the papers' pages.
 PAPERS = results/papers
-papers: build
-	$(TIDEMARK) reproduce --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
+papers: papers-build
+	$(TIDEMARK_PAPERS) --all --results $(PAPERS)/results.json --csv $(PAPERS)/rows.csv
 	$(MAKE) papers-pages
 
 # The headlines: claims as effects between runs, over ten paired seeds.
-headlines: build
+headlines: papers-build
 	mkdir -p $(OUT)
-	$(TIDEMARK) reproduce --headlines --results $(PAPERS)/headlines.json > $(OUT)/headlines.txt
+	$(TIDEMARK_PAPERS) --headlines --results $(PAPERS)/headlines.json > $(OUT)/headlines.txt
 	$(MAKE) papers-pages
 
 # What is written from the files of results and of headlines: verdicts on effects, tables of the pages, and the page of headlines.
@@ -186,12 +191,12 @@ papers-pages:
 	python3 -B $(PAPERS)/page.py
 
 # Rows that change with what the papers leave open, over two seeds.
-papers-sensitivity: build
-	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --csv $(PAPERS)/sensitivity.csv
+papers-sensitivity: papers-build
+	$(TIDEMARK_PAPERS) --all --sensitivity --seeds 2 --csv $(PAPERS)/sensitivity.csv
 
 # Verdicts over other seeds than those of the results.
-papers-seeds: build
-	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
+papers-seeds: papers-build
+	$(TIDEMARK_PAPERS) --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -118,7 +118,7 @@ def card(of: dict) -> str:
     lines = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
     return (f'<article class="card {of["verdict"]}" id="{of["id"]}"><div class="head"><h3>{escape(of["claim"])}</h3>'
             f'<span class="badge {of["verdict"]}">{word(of["verdict"])}</span></div>{"".join(map(part_of, of["parts"]))}'
-            f'<dl>{lines}<dt>repeat</dt><dd><code>tidemark reproduce --headlines --only {of["id"]}</code></dd></dl></article>')
+            f'<dl>{lines}<dt>repeat</dt><dd><code>tidemark-papers --headlines --only {of["id"]}</code></dd></dl></article>')
 
 
 def scatter(headlines: list[dict]) -> str:
@@ -221,7 +221,7 @@ def page(headlines: list[dict], below: str) -> str:
 def main() -> int:
     """Writes or checks the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("headlines", nargs="?", type=pathlib.Path, help="what `tidemark reproduce --headlines --targets FILE --results` wrote")
+    parser.add_argument("headlines", nargs="?", type=pathlib.Path, help="what `tidemark-papers --headlines --targets FILE --results` wrote")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the page would change")
     options = parser.parse_args()
     if options.headlines:

@@ -91,7 +91,7 @@ def _arguments() -> argparse.ArgumentParser:
     measure.add_argument("figure", nargs="*", choices=(*FIGURES, []), help=f"of {', '.join(FIGURES)} [default: all]")
     measure.add_argument("--out", type=Path, default=Path("out/sdn-figures"))
     measure.add_argument("--repetitions", type=int, default=5)
-    measure.add_argument("--simulated", type=Path, help="draw also what `tidemark reproduce sdn --out` left in DIR/sdn")
+    measure.add_argument("--simulated", type=Path, help="draw also what `tidemark-papers sdn --out` left in DIR/sdn")
     _add_size(measure)
     measure.set_defaults(execute=_measure)
 

@@ -199,7 +199,7 @@ class Page(unittest.TestCase):
     def test_a_card_has_claim_effects_null_and_the_command(self):
         card = page.card(self.HEADLINE)
         for words in ("less &lt;delay&gt;", "<b>0.5</b> [0.4, 0.6]", "published <b>0.25</b>", "Its runs fail the headline", "12 s of one processor, 10 seeds from 9001",
-                      "tidemark reproduce --headlines --only a.b"):
+                      "tidemark-papers --headlines --only a.b"):
             self.assertIn(words, card)
         unrun = page.card({**self.HEADLINE, "verdict": "not-run", "parts": []})
         self.assertIn("not run", unrun)

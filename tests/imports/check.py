@@ -191,7 +191,7 @@ def left_out(tests: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    """Checks every crate below crates/ and bindings/, or prints the arrows of one."""
+    """Checks every crate below crates/ and bindings/ and that of the papers, or prints the arrows of one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arrows", metavar="CRATE", help="print the arrows of a crate, as crates/cell, and check nothing")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2],
@@ -204,7 +204,7 @@ def main() -> int:
     layers = read_layers(LAYERS.read_text())
     faults = []
     print("crate              files   imports   largest circle   against layers")
-    for source in sorted([*options.root.glob("crates/*/src"), *options.root.glob("bindings/*/src")]):
+    for source in sorted([*options.root.glob("crates/*/src"), *options.root.glob("bindings/*/src"), *options.root.glob("papers/src")]):
         name = str(source.parent.relative_to(options.root))
         crate = Crate(source)
         arrows = crate.arrows()

@@ -3,9 +3,9 @@
 use clap::Args;
 use miette::{IntoDiagnostic as _, Result};
 
-use crate::print::say;
 use crate::run::{Source, warn};
 use crate::sweep;
+use tidemark_terminal::say;
 
 /// Arguments of `tidemark check`.
 #[derive(Args)]

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tidemark_study::statistics::Estimate;
 
 use crate::pool;
-use crate::print::say;
-use crate::table::{table, text};
+use tidemark_terminal::say;
+use tidemark_terminal::table::{table, text};
 
 /// Columns of a UE's downlink: heading, path inside it in summary.json, decimals.
 const OF_DOWNLINK: [Figure; 6] = [

@@ -4,7 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use miette::Result;
 
-use crate::print::say;
+use tidemark_terminal::say;
 
 /// Arguments of `tidemark completions`.
 #[derive(Args)]

@@ -10,30 +10,26 @@ mod completions;
 mod endpoint;
 mod explain;
 mod front;
-mod interrupt;
 #[cfg(target_os = "linux")]
 mod live;
 mod man;
 mod new;
-mod parallel;
 mod pool;
-mod print;
 mod progress;
 #[cfg(target_os = "linux")]
 mod realtime;
 mod report;
-mod reproduce;
 mod run;
 mod schema;
 mod sweep;
 mod table;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use miette::MietteHandlerOpts;
+use miette::miette;
+use tidemark_terminal::{error, interrupt};
 
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
 #[derive(Parser)]
@@ -74,10 +70,12 @@ enum Command {
     },
     /// Tell why packets of a run were marked, and what came of it
     Explain(explain::Explain),
-    /// Repeat a published experiment and put its figures beside ours
-    Reproduce(reproduce::Reproduce),
-    /// Run the test cases of RFC 8867 for controllers of real-time media
-    Rfc8867(reproduce::rfc8867::Rfc8867),
+    /// Say where the published experiments and the test cases of RFC 8867 are
+    Reproduce {
+        /// What `tidemark-papers` would be given
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Print the completions of a shell: source them, or put them where the shell looks
     Completions(completions::Completions),
     /// Write the manual pages
@@ -93,21 +91,8 @@ fn main() -> ExitCode {
             tidemark_emu::init::run(command);
         }
     }
-    if !std::io::stderr().is_terminal() {
-        // Lines that a log or another program reads are not broken.
-        let plain =
-            |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
-        // It fails only where a hook is set already, and none is.
-        let _ = miette::set_hook(Box::new(plain));
-    }
-    match Arguments::parse().command.execute() {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            eprintln!("{error:?}");
-            // 2, the same as clap's for a wrong argument; 130 as the shell's for an interrupt.
-            ExitCode::from(if interrupt::happened() { 130 } else { 2 })
-        }
-    }
+    error::prepare();
+    error::end(Arguments::parse().command.execute())
 }
 
 impl Command {
@@ -144,8 +129,10 @@ impl Command {
             Self::Front(front) => front.execute(),
             Self::Compare { baseline, others } => compare::execute(&baseline, &others),
             Self::Explain(explain) => explain.execute(),
-            Self::Reproduce(reproduce) => reproduce.execute(),
-            Self::Rfc8867(cases) => cases.execute(),
+            Self::Reproduce { arguments } => Err(miette!(
+                "the papers are a program of their own, in a clone of the project: cargo run --release --package tidemark-papers -- {}",
+                if arguments.is_empty() { "--help".into() } else { arguments.join(" ") }
+            )),
             Self::Completions(completions) => completions.execute(Arguments::command()),
             Self::Man(man) => man.execute(Arguments::command()),
         }?;

@@ -8,9 +8,9 @@ use serde_json::Value;
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
-use crate::print::say;
+use crate::compare;
 use crate::run::{self, Source};
-use crate::{compare, interrupt, parallel};
+use tidemark_terminal::{interrupt, parallel, say};
 
 /// Beginning of the names of the seeds' folders.
 const SEED: &str = "seed-";

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
-use tidemark_sim::scenario::{LoadError, Scenario};
+use miette::{Context, IntoDiagnostic, Result, miette};
+use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Capture, RunResult, Simulation};
 
-use crate::print::say;
 use crate::progress::Progress;
-use crate::{interrupt, pool, report, table};
+use crate::{pool, report, table};
+use tidemark_terminal::error::diagnostic;
+use tidemark_terminal::{interrupt, say};
 
 /// A scenario's file, and what replaces values in it.
 #[derive(Args)]
@@ -117,18 +118,6 @@ impl Run {
 /// Prints the warnings that come with results.
 pub(crate) fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-}
-
-/// A message that shows the line at fault.
-pub(crate) fn diagnostic(error: LoadError) -> Report {
-    match error {
-        LoadError::Wrong(wrong) => {
-            let label = LabeledSpan::at(wrong.span.clone(), "here");
-            let source = NamedSource::new(&wrong.file, wrong.source_text.clone());
-            Report::from(miette::MietteDiagnostic::new(wrong.to_string()).with_label(label)).with_source_code(source)
-        }
-        other => miette!("{other}"),
-    }
 }
 
 /// Runs a scenario with a progress bar on a terminal.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use tidemark_sim::scenario::Scenario;
 use tidemark_study::Form;
 
-use crate::print::say;
+use tidemark_terminal::say;
 
 /// Kind of file that a schema is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

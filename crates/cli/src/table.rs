@@ -1,11 +1,11 @@
 //! The tables on the terminal.
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, Table};
 use serde::Serialize;
 use tidemark_record::FlowResult;
 use tidemark_record::fields::{Column, Declared};
 use tidemark_sim::RunResult;
+use tidemark_terminal::table::{number, table, text};
 
 /// Rows beyond this many are left to the files and the report.
 const MAX_ROWS: usize = 24;
@@ -107,21 +107,4 @@ fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<I
 
 fn rest(rows: usize) -> String {
     if rows > MAX_ROWS { format!("({} more: see flows.csv and the report)\n", rows - MAX_ROWS) } else { String::new() }
-}
-
-/// Makes an empty table with these headings.
-pub(crate) fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
-    table
-}
-
-/// Makes a cell of a text, left-aligned.
-pub(crate) fn text(text: &str) -> Cell {
-    Cell::new(text)
-}
-
-/// A number, or a dash where it could not be measured.
-pub(crate) fn number(value: Option<f64>, decimals: usize) -> Cell {
-    Cell::new(value.map_or("–".into(), |value| format!("{value:.decimals$}"))).set_alignment(CellAlignment::Right)
 }

@@ -375,8 +375,8 @@ fn schemas_in_docs_are_the_commands_own() {
 }
 
 #[test]
-fn an_unknown_target_is_refused_with_the_known_ones() {
-    let output = tidemark(&["reproduce", "l4span.fig99"]);
+fn the_papers_are_said_to_be_elsewhere() {
+    let output = tidemark(&["reproduce", "--quick", "l4span"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("l4span.fig9.prague.static"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--package tidemark-papers -- --quick l4span"), "{}", text(&output.stderr));
 }

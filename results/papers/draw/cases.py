@@ -1,4 +1,4 @@
-"""Cases of the papers' targets, run as `tidemark reproduce` runs them."""
+"""Cases of the papers' targets, run as `tidemark-papers` runs them."""
 
 import json
 import pathlib
@@ -49,7 +49,7 @@ def measured(target: str) -> dict[str, float]:
     targets = json.loads((ROOT / "results" / "papers" / "results.json").read_text())["targets"]
     rows = [row for of in targets if f"{of['id']}.".startswith(f"{target}.") for row in of["rows"]]
     if not rows:
-        raise SystemExit(f"results.json has no {target}: run tidemark reproduce {target} --results FILE")
+        raise SystemExit(f"results.json has no {target}: run tidemark-papers {target} --results FILE")
     last_first = sorted(rows, key=lambda row: "published" in row)
     of_rows = ({**row.get("figures", {}), **{of["formula"]: of["mean"] for of in row["ours"]}} for row in last_first)
     return {formula: mean for found in of_rows for formula, mean in found.items()}

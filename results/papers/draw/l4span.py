@@ -242,7 +242,7 @@ def fig20() -> Iterator[Row]:
     targets = json.loads((ROOT / "results" / "papers" / "results.json").read_text())["targets"]
     rows = [row for target in targets if target["id"].startswith("l4span.fig20") for row in target["rows"]]
     if not rows:
-        raise SystemExit("results.json has no l4span.fig20: run tidemark reproduce l4span.fig20 --results FILE")
+        raise SystemExit("results.json has no l4span.fig20: run tidemark-papers l4span.fig20 --results FILE")
     found: dict[tuple[str, str], dict[str, float]] = {}
     for of in (of for row in rows for of in row["ours"]):
         if measure := QUARTILE.fullmatch(of["formula"]):

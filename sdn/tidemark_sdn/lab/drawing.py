@@ -17,7 +17,7 @@ _STYLE += "svg{font-size:12px;margin:1rem 0}svg .title{font-weight:600;font-size
 
 
 def simulated(folder: Path) -> dict[str, dict[str, float]]:
-    """Mean delays of the simulator's runs, from the folder `sdn` that `tidemark reproduce sdn --out` keeps."""
+    """Mean delays of the simulator's runs, from the folder `sdn` that `tidemark-papers sdn --out` keeps."""
     cases: dict[str, dict[str, float]] = {}
     for case in sorted(folder.iterdir()):
         delays: dict[str, list[float]] = {"l4s": [], "classic": []}

@@ -34,7 +34,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Name of its folder, and of the case in `tidemark reproduce`."""
+        """Name of its folder, and of the case in `tidemark-papers`."""
         q1 = "" if self.q1 is None else f".q1-{self.q1}"
         return f"{self.mode}{q1}.q2-{self.q2}{'.one-queue' if self.one_queue else ''}"
 

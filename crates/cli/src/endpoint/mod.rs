@@ -19,10 +19,10 @@ use tidemark_senders::{AppConfig, CongestionControl as _, Properties, SenderConf
 use tidemark_sim::scenario::Scenario;
 
 use crate::live::probe::codepoint_name;
-use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
 use modem::Modem;
 use session::{Outcome, Session, Times};
+use tidemark_terminal::error::diagnostic;
 
 /// A value of `--controller`.
 struct Named {

@@ -13,7 +13,7 @@ use tidemark_wire::rtcp::Presence;
 
 use super::format::{Format, RECEIVER_STARTS};
 use super::modem::Modem;
-use crate::interrupt;
+use tidemark_terminal::interrupt;
 
 /// Time between two introductions, which an end sends to a peer that reads RTCP until something of the flow has come.
 const INTRODUCTION: Duration = Duration::from_millis(500);

@@ -15,8 +15,8 @@ use tidemark_record::output::read_marks;
 
 use self::moment::{Moment, seconds};
 use self::story::{Origin, delay_ms, one_line, story};
-use crate::print::say;
-use crate::table::{number, table, text};
+use tidemark_terminal::say;
+use tidemark_terminal::table::{number, table, text};
 
 /// Rows of a table; the rest is counted.
 const MAX_ROWS: usize = 24;

@@ -13,8 +13,8 @@ use tidemark_core::{Bytes, Duration};
 use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
 use tidemark_study::{Base, CaseForm, Cases, Form, Keys, Labels, Study};
 
-use crate::print::say;
 use crate::sweep;
+use tidemark_terminal::say;
 
 /// Channels with a model of their own; all others are files.
 const MODELS: [&str; 3] = ["static", "pedestrian", "vehicular"];

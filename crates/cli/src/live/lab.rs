@@ -9,7 +9,7 @@ use tidemark_emu::addresses::{SERVERS, UES};
 use tidemark_sim::scenario::Scenario;
 
 use super::session::{Jobs, Options, OtherSide};
-use crate::run::diagnostic;
+use tidemark_terminal::error::diagnostic;
 
 /// Arguments of `tidemark live`.
 #[derive(Args)]

@@ -10,7 +10,7 @@ use tidemark_sim::scenario::Scenario;
 
 use super::session::Options;
 use crate::carried::carried;
-use crate::run::diagnostic;
+use tidemark_terminal::error::diagnostic;
 
 /// Name and scenario, the default first.
 const PRESETS: [(&str, &str); 5] = [

@@ -12,7 +12,7 @@ use tidemark_sim::scenario::{Scenario, Ue};
 
 use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
-use crate::run::diagnostic;
+use tidemark_terminal::error::diagnostic;
 
 const SESSION: &str = "PDU session of the next UE: peer-teid=0x2001[,teid=0x1001][,qfi=1][,address=10.45.0.2]; teid is drawn at random where it is not named, qfi is that of its default QoS flow";
 

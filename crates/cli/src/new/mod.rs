@@ -15,9 +15,9 @@ use tidemark_marker::LawConfig;
 use tidemark_senders::SenderConfig;
 use tidemark_sim::scenario::{MAX_UES, Scenario};
 
-use crate::print::say;
-use crate::run;
 use dialogue::Dialogue;
+use tidemark_terminal::error::diagnostic;
+use tidemark_terminal::say;
 
 /// File with the schema beside a new scenario, for editors: it needs no network, and is of this version.
 const SCHEMA: &str = "tidemark.schema.json";
@@ -89,7 +89,7 @@ impl New {
             self.ask(&mut Dialogue::new(io::stdin().lock(), io::stderr().lock())).into_diagnostic()?;
         }
         let text = text::of(&self);
-        Scenario::parse(&file, &text, Path::new(""), &[]).map_err(run::diagnostic)?;
+        Scenario::parse(&file, &text, Path::new(""), &[]).map_err(diagnostic)?;
         let unwritable = || format!("{file} can't be written");
         let created = OpenOptions::new().write(true).create_new(true).open(&self.file);
         created

@@ -15,8 +15,7 @@ use tidemark_study::{
     Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, Study, StudyError, Table, UntilCi, execute,
 };
 
-use crate::print::say;
-use crate::{interrupt, parallel, run};
+use tidemark_terminal::{error, interrupt, parallel, say};
 
 /// Arguments of `tidemark sweep`.
 #[derive(Args)]
@@ -252,7 +251,7 @@ pub(crate) fn diagnostic(error: StudyError) -> Report {
             let source = NamedSource::new(&wrong.file, wrong.source_text.clone());
             Report::from(miette::MietteDiagnostic::new(wrong.to_string()).with_label(label)).with_source_code(source)
         }
-        StudyError::Scenario(error) => run::diagnostic(error),
+        StudyError::Scenario(wrong) => error::diagnostic(wrong),
         other => miette!("{other}"),
     }
 }

@@ -3,8 +3,8 @@
 use tidemark_study::statistics::Estimate;
 use tidemark_study::{Found, Study, Summary, Table};
 
-use crate::print::say;
-use crate::table::{table, text};
+use tidemark_terminal::say;
+use tidemark_terminal::table::{table, text};
 
 /// Rows of a table; what is beyond is in the file and on the page.
 const MAX_ROWS: usize = 48;

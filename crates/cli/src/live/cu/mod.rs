@@ -25,7 +25,7 @@ use self::marks::Marks;
 use self::status::Status;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{admission, preset, web};
-use crate::run::diagnostic;
+use tidemark_terminal::error::diagnostic;
 
 /// Arguments of `tidemark cu`.
 #[derive(Args)]

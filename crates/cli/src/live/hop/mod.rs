@@ -20,7 +20,8 @@ use tidemark_sim::scenario::Scenario;
 use self::record::Recorder;
 use self::status::Running;
 use super::web;
-use crate::run::{diagnostic, make, write};
+use crate::run::{make, write};
+use tidemark_terminal::error::diagnostic;
 
 /// Arguments of `tidemark hop`.
 #[derive(Args)]

@@ -9,7 +9,7 @@ use super::results::Outcome;
 use super::runs::Wanted;
 use super::target::{Parameter, Target, Targets};
 use super::verdict::Verdict;
-use crate::table::{table, text};
+use tidemark_terminal::table::{table, text};
 
 /// Columns of the rows that change, as CSV.
 const COLUMNS: [&str; 9] = ["scenario", "parameter", "ours", "instead", "rows", "target", "row", "before", "now"];

@@ -4,13 +4,13 @@ use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
 
 /// Prints a line as `println!` does, and goes on where the reader has closed its end.
+#[macro_export]
 macro_rules! say {
     ($($part:tt)*) => { $crate::print::line(format_args!($($part)*)) };
 }
-pub(crate) use say;
 
 /// Prints one line. A closed reader is no error; any other one ends the program with 2.
-pub(crate) fn line(text: Arguments<'_>) {
+pub fn line(text: Arguments<'_>) {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             eprintln!("the standard output can't be written: {error}");

@@ -1,4 +1,4 @@
-//! `tidemark reproduce --headlines`: the claims by which a paper counts as reproduced, as effects between runs that differ in one thing.
+//! `tidemark-papers --headlines`: the claims by which a paper counts as reproduced, as effects between runs that differ in one thing.
 //!
 //! Runs of both arms share their seeds: channel, places and arrivals. A headline holds if each of its parts does: an effect whose interval
 //! excludes no effect and whose size lies within bounds, the rank and the slope of a column, an order, a bound. It has no power where a

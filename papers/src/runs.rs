@@ -17,7 +17,8 @@ use super::measured::Measured;
 use super::procedure;
 use super::progress::Progress;
 use super::target::Targets;
-use crate::{interrupt, parallel, run};
+use tidemark_terminal::error::diagnostic;
+use tidemark_terminal::{interrupt, parallel};
 
 /// Figures of a run by their names within the case, such as `owd_p50/slow`; `None` for what was not measured.
 type Figures = BTreeMap<String, Option<f64>>;
@@ -146,7 +147,7 @@ impl<'a> Runs<'a> {
             }
             let text = self.targets.scenario(&of.scenario)?;
             let overrides = self.targets.overrides(&of.scenario, &measure.case)?;
-            let scenario = Scenario::parse(&of.scenario, &text, Path::new("."), &overrides).map_err(run::diagnostic)?;
+            let scenario = Scenario::parse(&of.scenario, &text, Path::new("."), &overrides).map_err(diagnostic)?;
             let measures = self.asked.get(&case).cloned().unwrap_or_default();
             // What is taken from a run is part of its key, as the program is.
             let taken: Vec<_> = measures.iter().map(Measure::name).collect();
@@ -199,7 +200,9 @@ impl Job {
         }
         if let Some(folder) = keep {
             let (scenario, case, seed) = &self.name;
-            run::write(&folder.join(scenario).join(case).join(seed.to_string()), &mut result)?;
+            result.commit = tidemark_version::COMMIT.map(Into::into);
+            let folder = folder.join(scenario).join(case).join(seed.to_string());
+            tidemark_record::output::write_folder(&folder, &result).into_diagnostic()?;
         }
         let measured = Measured::of(&result);
         let figure = |measure: &Measure| (measure.name(), measured.figure(measure).filter(|of| of.is_finite()));

@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn stored_verdicts_are_those_that_the_targets_give_to_stored_values() {
         let targets = Targets::load().unwrap();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/papers/results.json");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/papers/results.json");
         for stored in Results::read(&file).unwrap().targets {
             let id = &stored.id;
             let target = targets.target.iter().find(|target| target.id == *id).unwrap_or_else(|| panic!("{id}"));

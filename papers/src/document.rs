@@ -6,7 +6,7 @@ use miette::{IntoDiagnostic as _, Result};
 
 use super::results::{Beside, Counts, Outcome, Results, Row, Value};
 use super::verdict::Verdict;
-use crate::table::{table, text};
+use tidemark_terminal::table::{table, text};
 
 /// Folder of the pictures.
 const PICTURES: &str = "docs/reproduction/pictures";

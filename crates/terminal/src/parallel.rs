@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Results of `work` on each item, in the items' order: every processor takes the next. `None` where the work panicked.
-pub(crate) fn each<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<Option<T>> {
+pub fn each<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<Option<T>> {
     let next = AtomicUsize::new(0);
     let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
     let take = || {
@@ -27,6 +27,6 @@ pub(crate) fn each<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync)
 }
 
 /// Number of processors.
-pub(crate) fn processors() -> usize {
+pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static HAPPENED: AtomicBool = AtomicBool::new(false);
 
 /// Notes interrupts from now on, the first one of them; the second ends the program with 130.
-pub(crate) fn listen() {
+pub fn listen() {
     // Where no handler can be set, an interrupt ends the program, as it does by default.
     let _ = ctrlc::set_handler(|| {
         if HAPPENED.swap(true, Ordering::Relaxed) {
@@ -15,6 +15,6 @@ pub(crate) fn listen() {
 }
 
 /// True once an interrupt has come.
-pub(crate) fn happened() -> bool {
+pub fn happened() -> bool {
     HAPPENED.load(Ordering::Relaxed)
 }

@@ -18,7 +18,7 @@ use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
 use super::target::Targets;
-use crate::run;
+use tidemark_terminal::error::diagnostic;
 
 const SCENARIO: &str = "l4span.fig9";
 const SEEDS: u64 = 3;
@@ -36,7 +36,7 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let mut errors = Errors::default();
     for seed in 1..=SEEDS {
         let all: Vec<_> = overrides.iter().cloned().chain([format!("seed={seed}")]).collect();
-        let scenario = Scenario::parse(SCENARIO, &text, Path::new("."), &all).map_err(run::diagnostic)?;
+        let scenario = Scenario::parse(SCENARIO, &text, Path::new("."), &all).map_err(diagnostic)?;
         errors.append(observe(&scenario)?);
     }
     let compared = 100.0 * errors.past.len() as f64 / errors.times.max(1) as f64;
@@ -78,7 +78,7 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
             _ => {}
         }
     }));
-    simulation.run(|_| !crate::interrupt::happened()).into_diagnostic()?;
+    simulation.run(|_| !tidemark_terminal::interrupt::happened()).into_diagnostic()?;
     drop(simulation);
     let seen = Arc::into_inner(seen).and_then(|seen| seen.into_inner().ok());
     seen.map(|(_, errors)| errors).ok_or_else(|| miette!("the simulation still runs"))
@@ -265,7 +265,7 @@ ue = "ue"
 round_trip = "20 ms"
 sender = { controller = "prague" }
 "#;
-        let scenario = Scenario::parse("egress", text, Path::new("."), &[]).map_err(run::diagnostic).unwrap();
+        let scenario = Scenario::parse("egress", text, Path::new("."), &[]).map_err(diagnostic).unwrap();
         let errors = observe(&scenario).unwrap();
         assert!(errors.past.len() > 100 && errors.next.len() > 100, "{} of {}", errors.past.len(), errors.times);
         let near = errors.past.iter().filter(|error| error.abs() <= NEAR).count();

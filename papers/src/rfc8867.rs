@@ -1,4 +1,4 @@
-//! `tidemark rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue.
+//! `tidemark-papers rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use super::expression::{Comparison, Measure};
 use super::runs::{Runs, Wanted};
 use super::target::{Claim, Targets};
 use crate::carried::carried;
-use crate::print::say;
-use crate::table::{table, text};
+use tidemark_terminal::say;
+use tidemark_terminal::table::{table, text};
 
 const CASES: &str = carried!("scenarios/rfc8867/cases.toml");
 
@@ -34,7 +34,7 @@ const COLUMNS: [(&str, &str, &str); 6] = [
     ("frozen, s", "frozen_s", "frozen_s"),
 ];
 
-/// Arguments of `tidemark rfc8867`.
+/// Arguments of `tidemark-papers rfc8867`.
 #[derive(Args)]
 pub(crate) struct Rfc8867 {
     /// Seeds to run; figures are means over them

@@ -426,10 +426,10 @@ mod tests {
     use tidemark_sim::scenario::Scenario;
 
     use super::*;
-    use crate::reproduce::draws::Draws;
-    use crate::reproduce::expression::{Comparison, Expression};
-    use crate::reproduce::outcome::Prepared;
-    use crate::reproduce::procedure;
+    use crate::draws::Draws;
+    use crate::expression::{Comparison, Expression};
+    use crate::outcome::Prepared;
+    use crate::procedure;
 
     #[test]
     fn every_target_reads_with_its_formulas_and_each_of_its_cases() {
@@ -491,8 +491,8 @@ mod tests {
     #[test]
     fn other_values_of_what_is_open_are_scenarios_too() {
         let mut targets = Targets::load().unwrap();
-        crate::reproduce::sensitivity::add_parts(&mut targets);
-        let variations = crate::reproduce::sensitivity::Variation::of(&targets, |_| true, |_| one_seed()).unwrap();
+        crate::sensitivity::add_parts(&mut targets);
+        let variations = crate::sensitivity::Variation::of(&targets, |_| true, |_| one_seed()).unwrap();
         assert!(variations.len() >= targets.parameter.len());
         for parameter in &targets.parameter {
             for id in &parameter.targets {
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn each_scenario_has_a_limit_or_a_reason_and_its_cases_read() {
         let mut targets = Targets::load().unwrap();
-        crate::reproduce::limit::add_parts(&mut targets);
+        crate::limit::add_parts(&mut targets);
         let mut checked = std::collections::BTreeSet::new();
         for target in &targets.target {
             let oracle =
@@ -551,7 +551,7 @@ mod tests {
     #[test]
     fn every_picture_shows_a_target() {
         let targets = Targets::load().unwrap();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduction/pictures");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproduction/pictures");
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         let drawn = files.filter(|file| file.extension().is_some_and(|end| end == "svg"));
         let mut drawn: Vec<_> = drawn.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();

@@ -1,5 +1,8 @@
-//! `tidemark reproduce`: published experiments, run once more, their figures beside ours.
+//! `tidemark-papers`: published experiments, run once more, their figures beside ours.
 
+#![warn(unnameable_types, unreachable_pub)]
+
+mod carried;
 mod claim;
 mod document;
 mod draws;
@@ -13,7 +16,7 @@ mod procedure;
 mod processing;
 mod progress;
 mod results;
-pub(crate) mod rfc8867;
+mod rfc8867;
 mod runs;
 mod seeds;
 mod sensitivity;
@@ -26,11 +29,11 @@ mod verdict;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Parser, Subcommand};
 use miette::{Context, IntoDiagnostic, Result, miette};
 
-use crate::print::say;
 use draws::Draws;
 use headline::declared::Headline;
 use headline::{Headlines, Ready};
@@ -40,6 +43,7 @@ use runs::Runs;
 use seeds::Seeds;
 use sensitivity::Variation;
 use target::{Target, Targets, is_named};
+use tidemark_terminal::{error, interrupt, say};
 
 /// Seeds of a target that has no number of its own.
 const SEEDS: u64 = 5;
@@ -47,9 +51,36 @@ const SEEDS: u64 = 5;
 /// Folder of runs that nobody named another one for.
 const STORE: &str = "out/reproduction";
 
-/// Arguments of `tidemark reproduce`.
+/// Repeat published experiments and put their figures beside ours.
+#[derive(Parser)]
+#[command(name = "tidemark-papers", version = tidemark_version::VERSION, max_term_width = 100, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    reproduce: Reproduce,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the test cases of RFC 8867 for controllers of real-time media
+    Rfc8867(rfc8867::Rfc8867),
+}
+
+fn main() -> ExitCode {
+    error::prepare();
+    let arguments = Arguments::parse();
+    interrupt::listen();
+    let done = match arguments.command {
+        Some(Command::Rfc8867(cases)) => cases.execute(),
+        None => arguments.reproduce.execute(),
+    };
+    error::end(done.map(|()| 0))
+}
+
+/// Targets or headlines, and what is to be done with them.
 #[derive(Args)]
-pub(crate) struct Reproduce {
+struct Reproduce {
     /// The targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
     #[arg(default_value = "l4span.fig9")]
     id: Vec<String>,
@@ -102,7 +133,7 @@ impl Reproduce {
     ///
     /// # Errors
     /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
-    pub(crate) fn execute(&self) -> Result<()> {
+    fn execute(&self) -> Result<()> {
         let mut targets = Targets::load()?;
         if self.headlines {
             return self.execute_headlines(targets);

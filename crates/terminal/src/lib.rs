@@ -1,0 +1,9 @@
+//! What Tidemark's commands do at a terminal: lines, tables, errors, interrupts, and work on all processors.
+
+#![warn(unnameable_types, unreachable_pub)]
+
+pub mod error;
+pub mod interrupt;
+pub mod parallel;
+pub mod print;
+pub mod table;
