@@ -264,6 +264,16 @@ pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Rang
 
 /// Declares the bounds of a configuration's fields. Fields without bounds stand behind `..`, so that the compiler asks for a new one.
 /// An enum has its variants with their fields: `bounds! { enum Times { Fixed { mean: MEAN, } } }`.
+// `bounds! { StepConfig { tau: Range::above(Duration::ZERO), ..mode } }` becomes
+//
+//     impl Bounded for StepConfig {
+//         fn check_bounds(&self) -> Result<(), ConfigError> {
+//             let Self { tau, mode: _ } = self;
+//             bounds::check("tau", tau, Range::above(Duration::ZERO))?;
+//             Ok(())
+//         }
+//         fn limits() -> Vec<(&'static str, Limits)> { vec![("tau", Range::above(Duration::ZERO).limits())] }
+//     }
 #[macro_export]
 macro_rules! bounds {
     (enum $config:ident { $($variant:ident { $($field:ident: $range:expr,)* $(..$($free:ident),*)? })* }) => {

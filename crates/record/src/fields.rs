@@ -18,6 +18,17 @@ use crate::subject::Direction;
 use crate::unit;
 
 /// Declares the structs of results with their fields.
+// `pub struct Cell { /// Share used. pub used: f64 = decimals(3) [csv, "used %"], }` becomes
+//
+//     pub struct Cell { /// Share used. pub used: f64 }
+//     impl Declared for Cell {
+//         const STRUCT: Struct = Struct {
+//             name: "Cell",
+//             fields: &[Field { name: "used", kind: "f64", meaning: &["Share used."], decimals: Some(3), outputs: &["csv", "\"used %\""], .. }],
+//             ..
+//         };
+//     }
+//     impl Round for Cell { fn round_to(&mut self, _: Option<usize>) { Round::round_to(&mut self.used, Some(3)) } }
 macro_rules! results {
     ($(
         $(#[doc = $doc:literal])*

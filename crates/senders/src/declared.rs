@@ -8,6 +8,16 @@ use crate::custom::CustomControl;
 use crate::{controller, media, udp, udp_prague};
 
 /// Makes of the lines below the enum, its list and its names.
+// `"reno" Reno(controller::RenoConfig), "Reno (RFC 5681, RFC 6582).";` becomes
+//
+//     #[serde(tag = "controller")]
+//     pub enum SenderConfig { #[serde(rename = "reno")] Reno(controller::RenoConfig), Custom(CustomControl) }
+//     impl SenderConfig {
+//         pub fn all() -> Vec<Self> { vec![Self::Reno(controller::RenoConfig::default())] }
+//         pub fn name(&self) -> &'static str { match self { Self::Reno(_) => "reno", .. } }
+//         fn control(&self) -> &dyn CongestionControl { match self { Self::Reno(config) => config, .. } }
+//     }
+//     impl From<controller::RenoConfig> for SenderConfig { .. }
 macro_rules! congestion_controls {
     ($($name:literal $variant:ident($config:path), $doc:literal;)*) => {
         /// A flow's sender: its congestion control, and the transport below it.

@@ -37,6 +37,19 @@ const NONE: Properties = Properties {
 
 /// Declares every law but `none` and other crates' by one row: file, variant of [`LawConfig`] with the configuration, type of the
 /// state, types that go with the configuration, and a sentence for the schema. The variant in kebab case is the name in a scenario.
+// `step: Step(StepConfig) => step::Step, [StepConfig], "A step.";` becomes
+//
+//     mod step;
+//     pub use step::{StepConfig};
+//     pub enum LawConfig { None {}, Step(StepConfig), Custom(CustomLaw) }
+//     pub(crate) enum ActiveLaw { None, Step(step::Step), Custom(Box<dyn AnyLaw>) }
+//     impl LawConfig {
+//         pub fn all() -> Vec<Self> { vec![Self::None {}, Self::Step(StepConfig::default())] }
+//         pub fn validate(&self) -> Result<(), ConfigError> { match self { Self::Step(config) => config.validate(), .. } }
+//     }
+//     impl ActiveLaw {
+//         fn arrive(&mut self, arrival: &Arrival) -> Odds { match self { Self::Step(law) => Law::arrive(law, arrival), .. } }
+//     }
 macro_rules! laws {
     ($($file:ident: $law:ident($config:ident) => $state:ty, [$($public:ident),*], $text:tt;)*) => {
         $(
