@@ -202,7 +202,7 @@ impl Job {
             let (scenario, case, seed) = &self.name;
             result.commit = tidemark_version::COMMIT.map(Into::into);
             let folder = folder.join(scenario).join(case).join(seed.to_string());
-            tidemark_record::output::write_folder(&folder, &result).into_diagnostic()?;
+            tidemark_record::output::write_folder(&folder, &result, None).into_diagnostic()?;
         }
         let measured = Measured::of(&result);
         let figure = |measure: &Measure| (measure.name(), measured.figure(measure).filter(|of| of.is_finite()));

@@ -54,7 +54,7 @@ impl Outcome {
 
     /// Writes the folder of the run, as the command does; without the report page.
     fn write(&self, folder: PathBuf) -> PyResult<()> {
-        Ok(output::write_folder(&folder, &self.0)?)
+        Ok(output::write_folder(&folder, &self.0, None)?)
     }
 }
 

@@ -141,12 +141,10 @@ pub(crate) fn simulate(scenario: &Scenario, label: &str, capture: Option<&Captur
 pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
     result.commit = tidemark_version::COMMIT.map(Into::into);
     let html = report::page(result)?;
-    tidemark_record::output::write_folder(out, result)
+    tidemark_record::output::write_folder(out, result, Some(html))
         .into_diagnostic()
-        .wrap_err("the results could not be written")?;
-    let page = out.join("report.html");
-    fs::write(&page, html).into_diagnostic().wrap_err_with(|| format!("{} could not be written", page.display()))?;
-    Ok(page)
+        .wrap_err("the results could not be written: what was there before is as it was, or gone")?;
+    Ok(out.join("report.html"))
 }
 
 /// Makes the folder and proves that a file can be written there.

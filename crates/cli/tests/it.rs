@@ -10,3 +10,4 @@ mod front;
 mod reference;
 mod shells;
 mod study;
+mod whole;
