@@ -8,38 +8,81 @@ use tidemark_record::marks::Latest;
 use tidemark_sim::Lateness;
 
 use super::admission;
-use super::exposition::{Exposition, escaped};
+use super::exposition::{Exposition, label, rows};
 
-/// A live cell at one time.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Snapshot {
-    /// Name of the scenario.
-    pub name: String,
-    /// Seconds since the start.
-    pub t_s: f64,
-    /// UEs in the scenario's order.
-    pub ues: Vec<UeSnapshot>,
-    /// Lateness of the cell's deadlines, in microseconds.
-    pub lateness_us: Option<Lateness>,
-    /// Share of one processor that the cell's thread used.
-    pub busy: f64,
-    /// Packets read from the devices.
-    pub packets_in: u64,
-    /// Packets written to the devices.
-    pub packets_out: u64,
-    /// Packets that the kernel refused.
-    pub refused: u64,
-    /// Packets dropped because the machine was too slow.
-    pub overload: u64,
-    /// Messages and packets refused at the cell's GTP-U socket, by reason; empty without one.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub not_admitted: BTreeMap<String, u64>,
-    /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
-    pub uplink_use: Option<f64>,
-    /// Warning where the machine is too slow or the uplink too narrow.
-    pub warning: Option<String>,
-    /// The last marks and drops of its laws, in the order of time; none at a DU, whose CU decides.
-    pub marks: Vec<MarkSnapshot>,
+rows! {
+    /// A live cell at one time.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub(crate) struct Snapshot {
+        /// Name of the scenario.
+        pub name: String,
+        /// Seconds since the start.
+        pub t_s: f64,
+        /// UEs in the scenario's order.
+        pub ues: Vec<UeSnapshot>,
+        /// Lateness of the cell's deadlines, in microseconds.
+        pub lateness_us: Option<Lateness>,
+        /// Share of one processor that the cell's thread used.
+        pub busy: f64 = gauge("busy_ratio"),
+        /// Packets read from the devices.
+        pub packets_in: u64 = counter("packets_in_total"),
+        /// Packets written to the devices.
+        pub packets_out: u64 = counter("packets_out_total"),
+        /// Packets that the kernel refused.
+        pub refused: u64 = counter("refused_packets_total"),
+        /// Packets dropped because the machine was too slow.
+        pub overload: u64 = counter("overload_drops_total"),
+        /// Messages and packets refused at the cell's GTP-U socket, by reason; empty without one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub not_admitted: BTreeMap<String, u64>,
+        /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
+        pub uplink_use: Option<f64> = gauge("uplink_use_ratio"),
+        /// Warning where the machine is too slow or the uplink too narrow.
+        pub warning: Option<String>,
+        /// The last marks and drops of its laws, in the order of time; none at a DU, whose CU decides.
+        pub marks: Vec<MarkSnapshot>,
+    }
+
+    /// A UE at one time; rates and delays are of the last interval.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub(crate) struct UeSnapshot {
+        /// Name in the scenario.
+        pub name: String,
+        /// Model of its channel.
+        pub channel: String,
+        /// Law of its default bearer.
+        pub law: String,
+        /// Rate to the UE.
+        pub down_mbps: f64 = gauge("downlink_bits_per_second" * 1e6),
+        /// Rate from the UE.
+        pub up_mbps: f64 = gauge("uplink_bits_per_second" * 1e6),
+        /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
+        pub queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
+        /// 95th percentile of the time in the RLC queue.
+        pub queue_p95_ms: Option<f64> = gauge("queue_delay_p95_seconds" / 1e3),
+        /// 95th percentile of the wait of packets at the UE.
+        pub uplink_queue_p95_ms: Option<f64> = gauge("uplink_queue_delay_p95_seconds" / 1e3),
+        /// Bytes in the RLC queue.
+        pub backlog_bytes: u64 = gauge("rlc_backlog_bytes"),
+        /// MCS index used last.
+        pub mcs: Option<u8> = gauge("mcs"),
+        /// IP bytes delivered to the UE since the start.
+        pub delivered_bytes: u64 = counter("delivered_bytes_total"),
+        /// Downlink packets that the law marked; absent at a DU, whose CU knows it.
+        pub marked: Option<u64> = counter("marked_packets_total"),
+        /// Packets that it received with CE, whoever marked them.
+        pub ce_packets: u64 = counter("ce_packets_total"),
+        /// Downlink packets dropped.
+        pub dropped: u64 = counter("dropped_packets_total"),
+        /// HARQ retransmissions.
+        pub harq_retransmissions: u64 = counter("harq_retransmissions_total"),
+        /// Flows that SDAP forgot for others.
+        pub forgotten_flows: u64 = counter("forgotten_flows_total"),
+        /// Rate recommended last (ANBR), over all logical channels of a direction; absent without `anbr`.
+        pub recommended_down_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"downlink\"" * 1e6),
+        /// The same of the uplink.
+        pub recommended_up_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"uplink\"" * 1e6),
+    }
 }
 
 /// Marks that a snapshot has.
@@ -82,47 +125,6 @@ impl MarkSnapshot {
     }
 }
 
-/// A UE at one time; rates and delays are of the last interval.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct UeSnapshot {
-    /// Name in the scenario.
-    pub name: String,
-    /// Model of its channel.
-    pub channel: String,
-    /// Law of its default bearer.
-    pub law: String,
-    /// Rate to the UE.
-    pub down_mbps: f64,
-    /// Rate from the UE.
-    pub up_mbps: f64,
-    /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
-    pub queue_ms: Option<f64>,
-    /// 95th percentile of the time in the RLC queue.
-    pub queue_p95_ms: Option<f64>,
-    /// 95th percentile of the wait of packets at the UE.
-    pub uplink_queue_p95_ms: Option<f64>,
-    /// Bytes in the RLC queue.
-    pub backlog_bytes: u64,
-    /// MCS index used last.
-    pub mcs: Option<u8>,
-    /// IP bytes delivered to the UE since the start.
-    pub delivered_bytes: u64,
-    /// Downlink packets that the law marked; absent at a DU, whose CU knows it.
-    pub marked: Option<u64>,
-    /// Packets that it received with CE, whoever marked them.
-    pub ce_packets: u64,
-    /// Downlink packets dropped.
-    pub dropped: u64,
-    /// HARQ retransmissions.
-    pub harq_retransmissions: u64,
-    /// Flows that SDAP forgot for others.
-    pub forgotten_flows: u64,
-    /// Rate recommended last for its downlink, over all its logical channels; absent without `anbr`.
-    pub recommended_down_mbps: Option<f64>,
-    /// Rate recommended last for its uplink, over all its logical channels; absent without `anbr`.
-    pub recommended_up_mbps: Option<f64>,
-}
-
 impl UeSnapshot {
     /// Rates recommended last: of the downlink, and of the uplink with an arrow.
     pub(crate) fn recommended(&self) -> String {
@@ -150,102 +152,12 @@ impl Snapshot {
     /// Counters and gauges in Prometheus' text format, version 0.0.4.
     pub(crate) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
-        let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
-            text.family(name, kind, help, values);
-        };
-        let each = |value: fn(&UeSnapshot) -> Option<f64>| -> Vec<(String, f64)> {
-            self.ues.iter().filter_map(|ue| Some((format!("{{ue=\"{}\"}}", escaped(&ue.name)), value(ue)?))).collect()
-        };
-        family(
-            "delivered_bytes_total",
-            "counter",
-            "IP bytes delivered to the UE.",
-            each(|ue| Some(ue.delivered_bytes as f64)),
-        );
-        family(
-            "marked_packets_total",
-            "counter",
-            "Downlink packets marked.",
-            each(|ue| ue.marked.map(|marked| marked as f64)),
-        );
-        family(
-            "ce_packets_total",
-            "counter",
-            "Packets that reached the UE with CE, whoever marked them.",
-            each(|ue| Some(ue.ce_packets as f64)),
-        );
-        family("dropped_packets_total", "counter", "Downlink packets dropped.", each(|ue| Some(ue.dropped as f64)));
-        family(
-            "harq_retransmissions_total",
-            "counter",
-            "HARQ retransmissions.",
-            each(|ue| Some(ue.harq_retransmissions as f64)),
-        );
-        family(
-            "forgotten_flows_total",
-            "counter",
-            "Flows that SDAP forgot for others.",
-            each(|ue| Some(ue.forgotten_flows as f64)),
-        );
-        family("rlc_backlog_bytes", "gauge", "Bytes in the RLC queue.", each(|ue| Some(ue.backlog_bytes as f64)));
-        family(
-            "queue_delay_seconds",
-            "gauge",
-            "Mean time in the RLC queue, last interval.",
-            each(|ue| Some(ue.queue_ms? / 1e3)),
-        );
-        family(
-            "queue_delay_p95_seconds",
-            "gauge",
-            "95th percentile of the time in the RLC queue, last interval.",
-            each(|ue| Some(ue.queue_p95_ms? / 1e3)),
-        );
-        family(
-            "uplink_queue_delay_p95_seconds",
-            "gauge",
-            "95th percentile of the wait of packets at the UE, last interval.",
-            each(|ue| Some(ue.uplink_queue_p95_ms? / 1e3)),
-        );
-        family(
-            "downlink_bits_per_second",
-            "gauge",
-            "Rate to the UE, last interval.",
-            each(|ue| Some(ue.down_mbps * 1e6)),
-        );
-        family(
-            "uplink_bits_per_second",
-            "gauge",
-            "Rate from the UE, last interval.",
-            each(|ue| Some(ue.up_mbps * 1e6)),
-        );
-        let recommended = self.ues.iter().flat_map(|ue| {
-            let labels = |way: &str| format!("{{ue=\"{}\",direction=\"{way}\"}}", escaped(&ue.name));
-            let down = ue.recommended_down_mbps.map(|mbps| (labels("downlink"), mbps * 1e6));
-            down.into_iter().chain(ue.recommended_up_mbps.map(|mbps| (labels("uplink"), mbps * 1e6)))
-        });
-        family("recommended_bits_per_second", "gauge", "Bit rate recommended last (ANBR).", recommended.collect());
-        family("mcs", "gauge", "MCS index used last.", each(|ue| ue.mcs.map(f64::from)));
-        let one = |value: f64| vec![(String::new(), value)];
-        family(
-            "uplink_use_ratio",
-            "gauge",
-            "Share of the uplink's resource blocks that UEs used, last interval.",
-            self.uplink_use.map(|used| (String::new(), used)).into_iter().collect(),
-        );
-        family("packets_in_total", "counter", "Packets read from the devices.", one(self.packets_in as f64));
-        family("packets_out_total", "counter", "Packets written to the devices.", one(self.packets_out as f64));
-        family("refused_packets_total", "counter", "Packets that the kernel refused.", one(self.refused as f64));
-        family(
-            "overload_drops_total",
-            "counter",
-            "Packets dropped because the machine was too slow.",
-            one(self.overload as f64),
-        );
-        family("busy_ratio", "gauge", "Share of a processor that the cell's thread used.", one(self.busy));
+        text.rows("", self.ues.iter().map(|ue| (label("ue", &ue.name), ue)));
+        text.rows("", [(String::new(), self)].into_iter());
         if let Some(late) = self.lateness_us {
             let quantiles = [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)];
-            let values = quantiles.map(|(q, us)| (format!("{{quantile=\"{q}\"}}"), us / 1e6)).to_vec();
-            family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
+            let values = quantiles.map(|(q, us)| (label("quantile", q), us / 1e6));
+            text.family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
         }
         admission::expose(&mut text, &self.not_admitted);
         text.text()

@@ -9,75 +9,93 @@ use tidemark_record::unit::tag;
 use tidemark_sim::scenario::Scenario;
 
 use crate::live::admission;
-use crate::live::exposition::{Exposition, escaped};
+use crate::live::exposition::{Exposition, label, rows};
 use crate::live::tunnels::configs;
 
-/// A CU at one time.
-#[derive(Serialize)]
-pub(super) struct Status {
-    name: String,
-    /// Seconds since the start.
-    t_s: f64,
-    downlink: u64,
-    uplink: u64,
-    marked: u64,
-    dropped: u64,
-    held: u64,
-    overflow: u64,
-    reports: u64,
-    /// NR-U sequence numbers that the DU reported as lost.
-    lost: u64,
-    unroutable: u64,
-    /// Messages and packets refused at F1-U, by reason.
-    not_admitted: BTreeMap<String, u64>,
-    marker: MarkerStatus,
-    bearers: Vec<BearerStatus>,
-}
+rows! {
+    /// A CU at one time.
+    #[derive(Serialize)]
+    pub(super) struct Status {
+        name: String,
+        /// Seconds since the start.
+        t_s: f64,
+        /// PDCP PDUs sent to the DU.
+        downlink: u64 = counter("downlink_packets_total"),
+        /// Packets from the DU.
+        uplink: u64 = counter("uplink_packets_total"),
+        marked: u64,
+        dropped: u64,
+        /// Packets that waited since the DU wanted no more.
+        held: u64 = counter("held_packets_total"),
+        /// Packets dropped since too many waited.
+        overflow: u64 = counter("overflow_drops_total"),
+        reports: u64,
+        /// NR-U sequence numbers that the DU reported as lost.
+        lost: u64,
+        /// Packets for no UE.
+        unroutable: u64 = counter("unroutable_packets_total"),
+        /// Messages and packets refused at F1-U, by reason.
+        not_admitted: BTreeMap<String, u64>,
+        marker: MarkerStatus,
+        bearers: Vec<BearerStatus>,
+    }
 
-/// Counters of its markers, of reports and of flows.
-#[derive(Serialize)]
-struct MarkerStatus {
-    rewritten_acks: u64,
-    /// Marks that acknowledgements had no room for.
-    marks_let_go: u64,
-    /// Packets of flows that went on through marks.
-    overload_drops: u64,
-    empty_reports: u64,
-    unknown_sns: u64,
-    flows_evicted: u64,
-    flows_refused: u64,
-    /// Bearers whose reports say nothing of a queue.
-    blind_bearers: u64,
-    stale_reports: u64,
-    mismatched_reports: u64,
-}
+    /// Counters of its markers, of reports and of flows.
+    #[derive(Serialize)]
+    struct MarkerStatus {
+        /// Acknowledgements in which marks were told.
+        rewritten_acks: u64 = counter("rewritten_acks_total"),
+        /// Marks that acknowledgements had no room for.
+        marks_let_go: u64 = counter("marks_let_go_total"),
+        /// Packets dropped of flows that went on through marks.
+        overload_drops: u64 = counter("overload_drops_total"),
+        /// Delivery statuses without a highest transmitted SN.
+        empty_reports: u64 = counter("empty_reports_total"),
+        /// SNs in reports that were never sent or are long gone.
+        unknown_sns: u64 = counter("unknown_sns_total"),
+        /// Flows that gave way to others in a flow table.
+        flows_evicted: u64 = counter("evicted_flows_total"),
+        /// Flows that found no place in a flow table.
+        flows_refused: u64 = counter("refused_flows_total"),
+        /// Bearers whose reports say nothing of a queue.
+        blind_bearers: u64 = gauge("blind_bearers"),
+        /// Delivery statuses that came after newer ones.
+        stale_reports: u64 = counter("stale_reports_total"),
+        /// Delivery statuses in SNs of another length.
+        mismatched_reports: u64 = counter("mismatched_reports_total"),
+    }
 
-/// Figure of a bearer; absent while nothing was measured.
-type Sample = fn(&BearerStatus) -> Option<f64>;
-
-/// A bearer, and its marker's estimate of the DU's queue.
-#[derive(Serialize)]
-struct BearerStatus {
-    ue: String,
-    drb: u8,
-    law: String,
-    packets: u64,
-    marked: u64,
-    dropped: u64,
-    /// PDCP PDUs sent to the DU.
-    sent_bytes: u64,
-    /// PDCP PDUs that wait here until the DU wants them.
-    held_bytes: u64,
-    reports: u64,
-    lost: u64,
-    /// Sent, and neither reported as transmitted nor as lost.
-    standing_bytes: u64,
-    /// Estimate of the part that is queued now, between reports.
-    backlog_bytes: u64,
-    /// Time that a packet which came now would wait, and the rate at which the queue empties; absent while nothing was measured.
-    queue_ms: Option<f64>,
-    egress_mbps: Option<f64>,
-    report_age_ms: f64,
+    /// A bearer, and its marker's estimate of the DU's queue.
+    #[derive(Serialize)]
+    struct BearerStatus {
+        ue: String,
+        drb: u8,
+        law: String,
+        /// Downlink packets of the bearer.
+        packets: u64 = counter("packets_total"),
+        /// Downlink packets marked.
+        marked: u64 = counter("marked_packets_total"),
+        /// Packets dropped by the law.
+        dropped: u64 = counter("dropped_packets_total"),
+        /// PDCP PDUs sent to the DU.
+        sent_bytes: u64 = counter("sent_bytes_total"),
+        /// PDCP PDUs that wait here until the DU wants them.
+        held_bytes: u64 = gauge("held_bytes"),
+        /// Delivery statuses.
+        reports: u64 = counter("reports_total"),
+        /// NR-U SNs reported as lost.
+        lost: u64 = counter("lost_sns_total"),
+        /// Sent, and neither reported as transmitted nor as lost.
+        standing_bytes: u64 = gauge("standing_bytes"),
+        /// Estimate of the part that is queued now, between reports.
+        backlog_bytes: u64 = gauge("backlog_bytes"),
+        /// Time that a packet which came now would wait, by the estimate; absent while nothing was measured.
+        queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
+        /// Rate at which the queue empties, by the estimate; absent while nothing was measured.
+        egress_mbps: Option<f64> = gauge("egress_bits_per_second" * 1e6),
+        /// Time since the last delivery status, or since a queue began to stand after it.
+        report_age_ms: f64 = gauge("report_age_seconds" / 1e3),
+    }
 }
 
 impl BearerStatus {
@@ -160,54 +178,10 @@ impl Status {
     /// Counters and gauges in Prometheus' text format.
     pub(super) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
-        for (name, help, value) in [
-            ("downlink_packets", "PDCP PDUs sent to the DU.", self.downlink),
-            ("uplink_packets", "Packets from the DU.", self.uplink),
-            ("held_packets", "Packets that waited since the DU wanted no more.", self.held),
-            ("overflow_drops", "Packets dropped since too many waited.", self.overflow),
-            ("unroutable_packets", "Packets for no UE.", self.unroutable),
-            ("rewritten_acks", "Acknowledgements in which marks were told.", self.marker.rewritten_acks),
-            ("marks_let_go", "Marks that acknowledgements had no room for.", self.marker.marks_let_go),
-            ("overload_drops", "Packets dropped of flows that went on through marks.", self.marker.overload_drops),
-            ("empty_reports", "Delivery statuses without a highest transmitted SN.", self.marker.empty_reports),
-            ("stale_reports", "Delivery statuses that came after newer ones.", self.marker.stale_reports),
-            ("mismatched_reports", "Delivery statuses in SNs of another length.", self.marker.mismatched_reports),
-            ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
-            ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),
-            ("refused_flows", "Flows that found no place in a flow table.", self.marker.flows_refused),
-        ] {
-            text.family(&format!("cu_{name}_total"), "counter", help, [(String::new(), value as f64)]);
-        }
-        let each = |value: Sample| {
-            let sample = move |bearer: &BearerStatus| {
-                Some((format!("{{ue=\"{}\",drb=\"{}\"}}", escaped(&bearer.ue), bearer.drb), value(bearer)?))
-            };
-            self.bearers.iter().filter_map(sample).collect::<Vec<_>>()
-        };
-        let families: [(&str, &str, &str, Sample); 12] = [
-            ("packets_total", "counter", "Downlink packets of the bearer.", |b| Some(b.packets as f64)),
-            ("marked_packets_total", "counter", "Downlink packets marked.", |b| Some(b.marked as f64)),
-            ("dropped_packets_total", "counter", "Packets dropped by the law.", |b| Some(b.dropped as f64)),
-            ("sent_bytes_total", "counter", "PDCP PDUs sent to the DU.", |b| Some(b.sent_bytes as f64)),
-            ("reports_total", "counter", "Delivery statuses.", |b| Some(b.reports as f64)),
-            ("lost_sns_total", "counter", "NR-U SNs reported as lost.", |b| Some(b.lost as f64)),
-            ("held_bytes", "gauge", "Bytes that wait until the DU wants them.", |b| Some(b.held_bytes as f64)),
-            ("standing_bytes", "gauge", "Bytes sent and neither reported as transmitted nor as lost.", |b| {
-                Some(b.standing_bytes as f64)
-            }),
-            ("backlog_bytes", "gauge", "Bytes thought to stand in the DU.", |b| Some(b.backlog_bytes as f64)),
-            ("queue_delay_seconds", "gauge", "Thought delay of the DU's queue.", |b| Some(b.queue_ms? / 1e3)),
-            ("egress_bits_per_second", "gauge", "Thought rate of the DU.", |b| Some(b.egress_mbps? * 1e6)),
-            (
-                "report_age_seconds",
-                "gauge",
-                "Time since the last delivery status, or since a queue began to stand after it.",
-                |b| Some(b.report_age_ms / 1e3),
-            ),
-        ];
-        for (name, kind, help, value) in families {
-            text.family(&format!("cu_{name}"), kind, help, each(value));
-        }
+        text.rows("cu_", [(String::new(), self)].into_iter());
+        text.rows("cu_", [(String::new(), &self.marker)].into_iter());
+        let labels = |of: &BearerStatus| format!("{},drb=\"{}\"", label("ue", &of.ue), of.drb);
+        text.rows("cu_", self.bearers.iter().map(|bearer| (labels(bearer), bearer)));
         admission::expose(&mut text, &self.not_admitted);
         text.text()
     }

@@ -8,31 +8,42 @@ use serde::Serialize;
 use tidemark_emu::{HopCounters, HopProgress};
 
 use crate::live::control::{UNKNOWN, listen, state};
-use crate::live::exposition::{Exposition, escaped};
+use crate::live::exposition::{Exposition, label, rows};
 use crate::live::web::Source;
 
-/// A hop at one time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Status {
-    name: String,
-    /// Seconds since the start.
-    t_s: f64,
-    ways: Vec<WayStatus>,
-    refused: u64,
-    unreadable: u64,
-    overload: u64,
-    lost_by_ports: u64,
-}
+rows! {
+    /// A hop at one time.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub(super) struct Status {
+        name: String,
+        /// Seconds since the start.
+        t_s: f64,
+        ways: Vec<WayStatus>,
+        /// Packets that the kernel refused.
+        refused: u64 = counter("refused_packets_total"),
+        /// Frames that could not be read.
+        unreadable: u64 = counter("unreadable_frames_total"),
+        /// Packets dropped because the machine was too slow.
+        overload: u64 = counter("overload_drops_total"),
+        /// Frames that nobody read in time.
+        lost_by_ports: u64 = counter("port_drops_total"),
+    }
 
-/// Counters of one way.
-#[derive(Clone, Debug, Default, Serialize)]
-struct WayStatus {
-    name: String,
-    rate_mbps: f64,
-    packets_in: u64,
-    packets_out: u64,
-    marked: u64,
-    dropped: u64,
+    /// Counters of one way.
+    #[derive(Clone, Debug, Default, Serialize)]
+    struct WayStatus {
+        name: String,
+        /// Rate of the link now.
+        rate_mbps: f64 = gauge("rate_bits_per_second" * 1e6),
+        /// Packets that came.
+        packets_in: u64 = counter("packets_in_total"),
+        /// Packets that left.
+        packets_out: u64 = counter("packets_out_total"),
+        /// Packets marked by the queue.
+        marked: u64 = counter("marked_packets_total"),
+        /// Packets dropped by the queue.
+        dropped: u64 = counter("dropped_packets_total"),
+    }
 }
 
 impl Status {
@@ -61,23 +72,8 @@ impl Status {
     /// Counters and gauges in Prometheus' text format.
     fn prometheus(&self) -> String {
         let mut text = Exposition::default();
-        let mut ways = |name: &str, kind: &str, help: &str, value: fn(&WayStatus) -> f64| {
-            let sample = |way: &WayStatus| (format!("{{way=\"{}\"}}", escaped(&way.name)), value(way));
-            text.family(&format!("hop_{name}"), kind, help, self.ways.iter().map(sample));
-        };
-        ways("rate_bits_per_second", "gauge", "Rate of the link now.", |way| way.rate_mbps * 1e6);
-        ways("packets_in_total", "counter", "Packets that came.", |way| way.packets_in as f64);
-        ways("packets_out_total", "counter", "Packets that left.", |way| way.packets_out as f64);
-        ways("marked_packets_total", "counter", "Packets marked by the queue.", |way| way.marked as f64);
-        ways("dropped_packets_total", "counter", "Packets dropped by the queue.", |way| way.dropped as f64);
-        for (name, help, value) in [
-            ("refused_packets", "Packets that the kernel refused.", self.refused),
-            ("unreadable_frames", "Frames that could not be read.", self.unreadable),
-            ("overload_drops", "Packets dropped because the machine was too slow.", self.overload),
-            ("port_drops", "Frames that nobody read in time.", self.lost_by_ports),
-        ] {
-            text.family(&format!("hop_{name}_total"), "counter", help, [(String::new(), value as f64)]);
-        }
+        text.rows("hop_", self.ways.iter().map(|way| (label("way", &way.name), way)));
+        text.rows("hop_", [(String::new(), self)].into_iter());
         text.text()
     }
 }
