@@ -244,6 +244,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_a_slip_is_answered_by_the_one_that_was_meant() {
+        for (table, said) in [
+            (
+                "[cell]\nbandwith = 20\n",
+                "cell.bandwith: unknown field `bandwith`: did you mean `bandwidth_mhz`? Expected one of",
+            ),
+            ("[marker]\nlaw = \"tyde\"\n", "marker.law: unknown name `tyde`: did you mean `tide`? Expected one of"),
+            ("[marker]\nlaw = \"xyz\"\n", "marker.law: unknown name `xyz`, expected one of"),
+        ] {
+            let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
+            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
     fn a_value_of_the_wrong_type_has_its_key_and_line() {
         for (table, said) in [
             (

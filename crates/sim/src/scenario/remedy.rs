@@ -24,9 +24,15 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     }
 }
 
-/// Message of the reader of the form, with a scenario's words for Rust's types.
+/// Message of the reader of the form, with a scenario's words for Rust's types, and with the name that was likely meant.
 pub(super) fn in_toml(message: &str) -> String {
     let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
+    if let Some(rest) = said.strip_prefix("unknown variant ") {
+        return with_meant(&format!("unknown name {rest}"), wanted);
+    }
+    if said.starts_with("unknown field ") {
+        return with_meant(said, wanted);
+    }
     let right = match wanted {
         "f32" | "f64" => "a number",
         "u8" => "a whole number from 0 to 255",
@@ -38,6 +44,19 @@ pub(super) fn in_toml(message: &str) -> String {
         _ => return message.into(),
     };
     format!("{said}, expected {right}")
+}
+
+/// Names alike by more than this are taken for one with a slip of the hand: `tyde` and `tide` are by 0.85.
+const ALIKE: f64 = 0.8;
+
+/// Joins what is wrong and what is wanted, both with names in backquotes, by the wanted name that is most like the wrong one.
+fn with_meant(said: &str, wanted: &str) -> String {
+    let name = said.split('`').nth(1).unwrap_or_default();
+    let alike = wanted.split('`').skip(1).step_by(2).map(|other| (strsim::jaro_winkler(name, other), other));
+    match alike.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((likeness, meant)) if likeness > ALIKE => format!("{said}: did you mean `{meant}`? Expected {wanted}"),
+        _ => format!("{said}, expected {wanted}"),
+    }
 }
 
 /// A key that is none of its table: where fields of that name are, below the table or, if there is none, anywhere.
