@@ -21,6 +21,7 @@ struct Path {
     jitter: f64,
     /// Reports may overtake each other.
     reordered: bool,
+    ecn: Ecn,
 }
 
 /// Share of the packets that are marked from the third second of so many on, and the longest true sojourn.
@@ -49,7 +50,7 @@ fn run(path: Path, seed: u64, seconds: u64) -> (f64, Duration) {
             marker.handle_report(now, &DeliveryStatus { highest_transmitted, ..DeliveryStatus::default() });
         }
         while next <= now {
-            let packet = Packet { flow: FlowId(1), size: SIZE, ecn: Ecn::Ect1, payload: () };
+            let packet = Packet { flow: FlowId(1), size: SIZE, ecn: path.ecn, payload: () };
             let verdict = marker.handle_downlink(now, &packet, None);
             let begin = idle_from.max(now);
             if now > Instant::from_millis(2_000) {
@@ -72,12 +73,14 @@ fn run(path: Path, seed: u64, seconds: u64) -> (f64, Duration) {
 fn reports_whose_delay_jitters_by_two_periods_mark_no_queue_that_is_not_there() {
     for (period, jitter) in [(5, 0.0), (5, 6.0), (5, 10.0), (10, 8.0), (10, 20.0)] {
         for (load, reordered) in [(0.1, true), (0.25, true), (0.25, false), (0.8, true)] {
-            let path = Path { load, period, jitter, reordered };
-            let runs = [101, 102, 103].map(|seed| run(path, seed, 12));
-            let marked = runs.iter().map(|(marked, _)| marked / 3.0).sum::<f64>();
-            println!("{path:?}: {marked:.4}");
-            assert!(runs.iter().all(|(_, longest)| *longest < Duration::from_millis(1)), "{path:?}");
-            assert!(marked < 0.01, "{path:?}: {marked:.3} of the packets are marked");
+            for ecn in [Ecn::Ect1, Ecn::Ect0] {
+                let path = Path { load, period, jitter, reordered, ecn };
+                let runs = [101, 102, 103].map(|seed| run(path, seed, 12));
+                let marked = runs.iter().map(|(marked, _)| marked / 3.0).sum::<f64>();
+                println!("{path:?}: {marked:.4}");
+                assert!(runs.iter().all(|(_, longest)| *longest < Duration::from_millis(1)), "{path:?}");
+                assert!(marked < 0.01, "{path:?}: {marked:.3} of the packets are marked");
+            }
         }
     }
 }
@@ -85,7 +88,7 @@ fn reports_whose_delay_jitters_by_two_periods_mark_no_queue_that_is_not_there() 
 #[test]
 fn a_queue_is_marked_behind_reports_whose_delay_jitters() {
     for (period, jitter) in [(5, 0.0), (5, 10.0), (10, 20.0)] {
-        let path = Path { load: 1.05, period, jitter, reordered: true };
+        let path = Path { load: 1.05, period, jitter, reordered: true, ecn: Ecn::Ect1 };
         let (marked, _) = run(path, 101, 5);
         assert!(marked > 0.95, "{path:?}: {marked:.3} of the packets are marked");
     }
