@@ -403,6 +403,9 @@ pub struct RlcConfig {
     pub pdcp_sn: SnLength,
     /// Side of the queue on which PDCP numbers packets. Default `on-arrival`.
     pub numbering: Numbering,
+    /// Pacing of the queue that PDCP numbers on leaving, as TC-RAN has it: a pacer keeps RLC's queue below it short, and the law judges the wait
+    /// before the pacer alone. It needs `numbering = "on-leaving"` and no `discard_timer`. Default: no.
+    pub paced: bool,
     /// Length of RLC's sequence numbers: `12` or `18` in AM, `6` or `12` in UM. RLC's headers, status reports and windows follow from it
     /// (TS 38.322 6.2.2, 7.2). Default `18` in AM, `12` in UM.
     pub rlc_sn: Option<RlcSn>,
@@ -468,6 +471,7 @@ impl Default for RlcConfig {
             queue_bytes: None,
             pdcp_sn: SnLength::Bits18,
             numbering: Numbering::OnArrival,
+            paced: false,
             rlc_sn: None,
             t_reassembly: Duration::from_millis(20),
             t_status_prohibit: Duration::from_millis(10),
@@ -496,7 +500,7 @@ bounds! { RlcConfig {
     t_poll_retransmit: Range::between(ms(5), ms(4_000)).because("TS 38.331"),
     t_reordering: Range::at_most(ms(3_000)).because("TS 38.331"),
     discard_timer: Range::between(ms(1), ms(1_500)).because("TS 38.331; left out for infinity"),
-    ..mode, pdcp_sn, numbering, rlc_sn
+    ..mode, pdcp_sn, numbering, paced, rlc_sn
 } }
 
 impl RlcConfig {
@@ -515,6 +519,9 @@ impl RlcConfig {
             (RlcMode::Am, RlcSn::Bits6) => return error("rlc_sn", "must be 12 or 18 in AM"),
             (RlcMode::Um, RlcSn::Bits18) => return error("rlc_sn", "must be 6 or 12 in UM"),
             _ => {}
+        }
+        if self.paced && (self.numbering == Numbering::OnArrival || self.discard_timer.is_some()) {
+            return error("paced", "the queue is above PDCP: set `numbering` to `on-leaving`, and no `discard_timer`");
         }
         let makes_holes = self.discard_timer.is_some() && self.numbering == Numbering::OnArrival;
         if makes_holes && self.t_reordering().is_none() {

@@ -96,11 +96,15 @@ fn a_handover_interrupts_for_a_moment_and_loses_nothing() {
     assert!((40..60).contains(&busy.longest_gap().as_millis()), "{}", busy.longest_gap());
 }
 
+/// RLC below a queue above PDCP, with a pacer between them or none.
+fn paced(paced: bool) -> RlcConfig {
+    RlcConfig { numbering: Numbering::OnLeaving, paced, ..RlcConfig::default() }
+}
+
 /// A cell with a queue of 200 packets and some in the air, which then hands its UE over; how many arrive, how many are lost to what, and the
 /// marks afterwards.
-fn hand_over(handover: HandoverExecution, mode: RlcMode) -> (u64, Vec<DropReason>, u64) {
+fn hand_over(handover: HandoverExecution, rlc: RlcConfig) -> (u64, Vec<DropReason>, u64) {
     let mut cell = Cell::new(&CellConfig { handover, ..CellConfig::default() }, 1).unwrap();
-    let rlc = RlcConfig { mode, ..RlcConfig::default() };
     let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
     let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
     (0..250).for_each(|_| cell.handle_downlink(Instant::ZERO, ue, packet()));
@@ -133,14 +137,17 @@ const INTERRUPTION: Duration = Duration::from_millis(45);
 
 #[test]
 fn a_cells_handover_forwards_or_loses_as_one_of_a_network_does() {
-    let forwarded = HandoverExecution::default();
-    assert_eq!(hand_over(forwarded.clone(), RlcMode::Am), (250, Vec::new(), 0));
+    let (forwarded, am) = (HandoverExecution::default(), RlcConfig::default());
+    let (um, paced) = (RlcConfig { mode: RlcMode::Um, ..am.clone() }, paced(true));
+    for rlc in [&am, &paced] {
+        assert_eq!(hand_over(forwarded.clone(), rlc.clone()), (250, Vec::new(), 0), "{rlc:?}");
+    }
     // UM sends only what it had not begun: what is in the air is lost, some slots' packets.
-    let (_, lost, counted) = hand_over(forwarded, RlcMode::Um);
+    let (_, lost, counted) = hand_over(forwarded, um);
     assert!((1..50).contains(&lost.len()) && counted == lost.len() as u64, "{}", lost.len());
     assert!(lost.iter().all(|reason| *reason == DropReason::Handover));
     let (arrived, lost, counted) =
-        hand_over(HandoverExecution { data: HandoverData::Lost, ..HandoverExecution::default() }, RlcMode::Am);
+        hand_over(HandoverExecution { data: HandoverData::Lost, ..HandoverExecution::default() }, am);
     assert!(arrived < 100 && counted == lost.len() as u64, "{arrived} arrived, {counted} lost");
     assert!(lost.iter().all(|reason| *reason == DropReason::Handover));
 }
@@ -148,9 +155,8 @@ fn a_cells_handover_forwards_or_loses_as_one_of_a_network_does() {
 #[test]
 fn a_law_that_drops_on_leaving_holds_up_what_follows_for_t_reordering() {
     // 100 packets at once and a law that drops the head above 1 ms: the receiver waits for SNs that never come.
-    let longest = |numbering, t_reordering| {
+    let longest = |rlc| {
         let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
-        let rlc = RlcConfig { numbering, t_reordering, ..RlcConfig::default() };
         let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
         let above = Duration::from_millis(1);
         let law = LawConfig::DropHead(DropHeadConfig { above, flush_above: Duration::from_secs(9) });
@@ -181,9 +187,12 @@ fn a_law_that_drops_on_leaving_holds_up_what_follows_for_t_reordering() {
         longest.as_millis()
     };
     // What comes while the timer runs waits for the next one, if it is behind another hole (TS 38.323 5.2.2.2).
-    assert!((220..=440).contains(&longest(Numbering::OnArrival, None)));
-    assert!((60..=120).contains(&longest(Numbering::OnArrival, Some(Duration::from_millis(60)))));
-    assert!(longest(Numbering::OnLeaving, None) < 20, "HARQ only");
+    assert!((220..=440).contains(&longest(RlcConfig::default())));
+    let t_reordering = Some(Duration::from_millis(60));
+    assert!((60..=120).contains(&longest(RlcConfig { t_reordering, ..RlcConfig::default() })));
+    for rlc in [false, true].map(paced) {
+        assert!(longest(rlc) < 20, "HARQ only");
+    }
 }
 
 #[test]

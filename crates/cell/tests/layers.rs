@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
 use tidemark_cell::{
-    Cell, CellConfig, ChannelConfig, DropReason, Duplex, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId,
+    Cell, CellConfig, ChannelConfig, DropReason, Duplex, Numbering, Output, RlcConfig, RlcMode, SchedulerConfig,
+    UeConfig, UeId,
 };
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
 
@@ -190,7 +191,9 @@ fn fair_schedulers_share_time_equally_and_max_rate_serves_the_best_ue_alone() {
 fn who_is_out_of_range_takes_nothing_and_comes_back_with_the_next_report() {
     let at = |snr_db| ChannelConfig::Static(StaticConfig { snr_db });
     let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
-    let ue = cell.add_ue(&UeConfig { channel: at(-20.0), ..UeConfig::default() }).unwrap();
+    // A pacer is the downlink's alone.
+    let rlc = RlcConfig { numbering: Numbering::OnLeaving, paced: true, ..RlcConfig::default() };
+    let ue = cell.add_ue(&UeConfig { channel: at(-20.0), rlc, ..UeConfig::default() }).unwrap();
     for _ in 0..20 {
         cell.handle_downlink(Instant::ZERO, ue, packet(0, 1_500));
         cell.handle_uplink(Instant::ZERO, ue, packet(1, 1_500));
@@ -221,7 +224,7 @@ proptest! {
     #[test]
     fn whatever_comes_in_goes_out_is_dropped_or_is_held(
         arrivals in prop::collection::vec((0u64..4_000, 40u64..1_500, any::<bool>()), 1..400),
-        um in any::<bool>(),
+        (um, paced) in any::<(bool, bool)>(),
         queue_sdus in 1u32..60,
         snr_db in -5.0f64..30.0,
         seed in any::<u64>(),
@@ -229,7 +232,8 @@ proptest! {
     ) {
         let mut cell = Cell::new(&CellConfig::default(), seed).unwrap();
         let mode = if um { RlcMode::Um } else { RlcMode::Am };
-        let rlc = RlcConfig { mode, queue_sdus, ..RlcConfig::default() };
+        let numbering = if paced { Numbering::OnLeaving } else { Numbering::OnArrival };
+        let rlc = RlcConfig { mode, queue_sdus, numbering, paced, ..RlcConfig::default() };
         let channel = ChannelConfig::Static(StaticConfig { snr_db });
         let ue = cell.add_ue(&UeConfig { channel, rlc, ..UeConfig::default() }).unwrap();
         let (mut put_in, mut out) = (Bytes(0), Bytes(0));

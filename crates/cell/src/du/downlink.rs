@@ -6,6 +6,7 @@ use tidemark_wire::mac::Direction;
 
 use super::harq::Retransmission;
 use super::scheduler::{Candidate, Contender, Need, Offer, Remaining};
+use super::timers::Timer;
 use super::{Block, Drb, Du, Feedback, Port};
 use crate::event::{BearerId, Event};
 use crate::index::DrbIndex;
@@ -73,8 +74,8 @@ impl<P: Inspect, Q: Port<P>> Channels for Downlink<'_, P, Q> {
         let (id, before) = (drb.id, self.content.segments.len());
         let (sent_before, pdus_before) = (drb.bearer.sent(), drb.bearer.sent_pdus());
         let segments = &mut self.content.segments;
-        // A law that decides on arrival has done so: its bearer fills the block without a gate.
-        let filled = if self.port.decides_at_dequeue(id) {
+        // A law that decides on arrival, or at a pacer, has done so: its bearer fills the block without a gate.
+        let filled = if self.port.decides_at_dequeue(id) && !drb.bearer.is_paced() {
             let mut gate = AtDequeue { now: self.now, bearer: id, ue: id.ue, port: &mut *self.port, dropped: 0 };
             let filled = drb.bearer.fill(self.now, self.due, limit, segments, &mut gate);
             self.dropped += gate.dropped;
@@ -97,6 +98,30 @@ impl<P: Inspect, Q: Port<P>> Channels for Downlink<'_, P, Q> {
 }
 
 impl<P: Inspect> Du<P> {
+    /// Sets the timer for the pacer's next look, if something waits above PDCP.
+    pub(super) fn arm_pacer(&mut self, now: Instant, index: DrbIndex) {
+        if let Some(at) = self.drbs[index].arm_pacer(now) {
+            self.set_timer(at, index, Timer::Pacer);
+        }
+    }
+
+    /// A bearer's pacer looks at what waits above PDCP: what it lets go on can be sent.
+    pub(super) fn pace(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
+        let drb = &mut self.drbs[index];
+        drb.disarm_pacer();
+        let ue = drb.id.ue;
+        let mut gate = AtDequeue { now, bearer: drb.id, ue, port, dropped: 0 };
+        drb.bearer.pace(now, &mut gate);
+        let dropped = gate.dropped;
+        drb.stats.dropped += dropped;
+        let has_data = drb.bearer.has_data();
+        self.ues[ue].count_all_dropped(DropReason::Law, dropped);
+        if has_data {
+            self.activate(now, index);
+        }
+        self.arm_pacer(now, index);
+    }
+
     /// Decides on one downlink slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
     pub(super) fn run_slot(&mut self, slot: Slot, port: &mut impl Port<P>) {
         let symbols = self.pattern.downlink_symbols(slot);

@@ -47,6 +47,8 @@ struct Armed {
     uplink_rlc: Option<Instant>,
     /// The discardTimer of the downlink and of the uplink: one, for the first SDU that waited when it was set.
     discard: [bool; 2],
+    /// The pacer's next look.
+    pacer: bool,
 }
 
 /// Notes a timer; `None` where an earlier one is set.
@@ -184,6 +186,17 @@ impl<P: Inspect> Drb<P> {
     /// Lets go of the note of a discardTimer that has ended.
     pub(super) fn disarm_discard(&mut self, direction: Direction) {
         self.armed.discard[usize::from(direction == Direction::Uplink)] = false;
+    }
+
+    /// Time of the pacer's next look, if none is set.
+    pub(super) fn arm_pacer(&mut self, now: Instant) -> Option<Instant> {
+        let at = self.bearer.next_look(now).filter(|_| !self.armed.pacer);
+        self.armed.pacer |= at.is_some();
+        at
+    }
+    /// Lets go of the note of a look of the pacer.
+    pub(super) fn disarm_pacer(&mut self) {
+        self.armed.pacer = false;
     }
 
     /// Counts what it took of a slot at `now`, its part of a block, and the IP bytes that went for the first time.

@@ -114,6 +114,7 @@ impl<P: Inspect> Du<P> {
         self.drbs.insert(index, drb);
         self.arm_uplink(now, index, port);
         self.arm_uplink_discard(index, port);
+        self.arm_pacer(now, index);
         if has_data {
             self.activate(now, index);
         }

@@ -202,8 +202,9 @@ impl<P: Inspect> Du<P> {
 
     /// Takes a PDCP PDU with its SN, which came to the CU when it `entered`, into the RLC queue.
     pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: DrbIndex, sn: u32, packet: Packet<P>) {
-        self.drbs[drb].bearer.push(now, entered, sn, packet);
-        self.activate(now, drb);
+        let bearer = &mut self.drbs[drb].bearer;
+        bearer.push(now, entered, sn, packet);
+        if bearer.is_paced() { self.arm_pacer(now, drb) } else { self.activate(now, drb) }
     }
 
     /// Reports at `at`, once, since the CU asks for it.
@@ -298,6 +299,7 @@ impl<P: Inspect> Du<P> {
             Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),
             Timer::Discard(Direction::Downlink) => self.handle_discard_timer(now, index, port),
             Timer::Discard(Direction::Uplink) => self.handle_uplink_discard_timer(now, index, port),
+            Timer::Pacer => self.pace(now, index, port),
             // What a poll has reported since is no news.
             Timer::Report if !self.drbs[index].end_period() => {}
             Timer::Report | Timer::Poll => self.send_report(now, index, port),

@@ -17,6 +17,8 @@ pub(crate) enum Timer {
     UplinkRlc,
     /// The discardTimer of the first SDU that waits may have ended.
     Discard(Direction),
+    /// The pacer looks at what waits above PDCP.
+    Pacer,
     /// The period of delivery statuses ends.
     Report,
     /// The CU's wish for a delivery status reaches the DU.

@@ -6,6 +6,7 @@ use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{RlcQueue, Verdict};
 
 use super::gate::DequeueGate;
+use super::pacer::Pacer;
 use super::poll::Poll;
 use super::reassembly::Reassembly;
 use super::status::{Receiver, Status};
@@ -35,6 +36,14 @@ impl Filled {
     }
 }
 
+/// The last SDUs of the queue, which wait above PDCP until the pacer lets them go on.
+#[derive(Debug, Default)]
+struct Above {
+    pacer: Pacer,
+    sdus: usize,
+    bytes: Bytes,
+}
+
 /// The RLC and PDCP entities of one bearer, downlink.
 #[derive(Debug)]
 pub(crate) struct Bearer<P> {
@@ -45,6 +54,8 @@ pub(crate) struct Bearer<P> {
     /// IP bytes in the queue, and what a transport block would need for them.
     queued: Bytes,
     needed: u32,
+    /// Part of the queue that a pacer keeps above PDCP, if there is one.
+    above: Option<Above>,
     /// The SDU that was begun last, and its bytes that wait to be sent.
     begun: u64,
     unsent: u32,
@@ -74,6 +85,7 @@ impl<P: Inspect> Bearer<P> {
             window: Window::new(config.mode == RlcMode::Am, config.max_under_way()),
             reassembly: Reassembly::new(config.rlc_sn().window()),
             max_unacknowledged: config.rlc_sn().window().min(config.max_under_way()).into(),
+            above: config.paced.then(Above::default),
             config,
             overhead,
             queued: Bytes(0),
@@ -104,8 +116,54 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
         let size = packet.size.0 as u32 + self.overhead.sdu;
-        self.needed += self.overhead.with_headers(0, size);
+        match &mut self.above {
+            Some(above) => (above.sdus, above.bytes) = (above.sdus + 1, above.bytes + packet.size),
+            None => self.needed += self.overhead.with_headers(0, size),
+        }
         self.window.push(Sdu::waiting(packet, sn, size, entered, now));
+    }
+    /// SDUs in RLC's queue: all that wait, but those above PDCP.
+    fn waiting(&self) -> usize {
+        self.window.waiting() - self.above.as_ref().map_or(0, |above| above.sdus)
+    }
+    /// True if a pacer stands before RLC's queue, where the law decides.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.above.is_some()
+    }
+    /// Time after `now` at which the pacer looks at what waits above PDCP; `None` where nothing does.
+    pub(crate) fn next_look(&self, now: Instant) -> Option<Instant> {
+        self.above.as_ref().filter(|above| above.sdus > 0).map(|_| Pacer::next_look(now))
+    }
+    /// Moves what the pacer lets go on, and `gate` lets pass, from above PDCP into RLC's queue.
+    pub(crate) fn pace(&mut self, now: Instant, gate: &mut impl DequeueGate<P>) {
+        let (in_rlc, unsent) = (self.waiting(), Bytes(u64::from(self.unsent)));
+        let Some(above) = &mut self.above else { return };
+        above.pacer.look(now, self.queued - above.bytes + unsent);
+        let mut before = in_rlc;
+        while let Some(first) = self.window.waiting_behind(before) {
+            let (sn, size, head_of_line) = (first.sn, first.size, now.since(first.arrived));
+            let Some(packet) = &mut first.packet else { return };
+            let bytes = packet.size;
+            if !above.pacer.passes(now, bytes) {
+                return;
+            }
+            // TC-RAN's law is asked before the packet is taken out, and counts it among what waits.
+            let queue = RlcQueue { backlog: above.bytes, packets: above.sdus as u32, head_of_line };
+            let verdict = gate.decide(packet, sn, head_of_line, queue);
+            (above.sdus, above.bytes) = (above.sdus - 1, above.bytes - bytes);
+            match verdict {
+                Verdict::Drop => {
+                    self.queued -= bytes;
+                    self.window.withdraw_behind(before).into_iter().for_each(|packet| gate.dropped(packet));
+                    continue;
+                }
+                Verdict::Mark => packet.ecn = packet.ecn.marked(),
+                Verdict::Pass => {}
+            }
+            above.pacer.pass(bytes);
+            self.needed += self.overhead.with_headers(0, size);
+            before += 1;
+        }
     }
     /// A law may drop what has an SN from now on: then the receiver does not wait for ever for what is missing.
     pub(crate) fn expect_holes(&mut self) {
@@ -138,7 +196,7 @@ impl<P: Inspect> Bearer<P> {
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
-        self.unsent > 0 || !self.retransmissions.is_empty() || self.window.waiting() > 0 && !self.is_stalled()
+        self.unsent > 0 || !self.retransmissions.is_empty() || self.waiting() > 0 && !self.is_stalled()
     }
     /// True if AM waits for acknowledgements before it sends anything new (TS 38.322 5.2.3.1.1). Besides AM_Window_Size,
     /// half of PDCP's SNs are a limit.
@@ -304,7 +362,9 @@ impl<P: Inspect> Bearer<P> {
     /// Takes the next SDU that the law lets pass from the queue into the window. What it drops leaves
     /// what a discarded one leaves.
     fn begin_next(&mut self, now: Instant, gate: &mut impl DequeueGate<P>) -> bool {
-        while let Some(first) = self.window.begin() {
+        while self.waiting() > 0
+            && let Some(first) = self.window.begin()
+        {
             self.queued -= Bytes(u64::from(first.size - self.overhead.sdu));
             self.needed -= self.overhead.with_headers(0, first.size);
             let (number, behind) = (self.window.next() - 1, self.queue_state(now));
@@ -337,6 +397,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.unsent = 0;
         (self.queued, self.needed) = (Bytes(0), 0);
+        self.above = self.config.paced.then(Above::default);
         self.retransmissions.clear();
         self.highest_transmitted = None;
         self.poll = Poll::default();

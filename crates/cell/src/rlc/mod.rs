@@ -6,6 +6,7 @@
 mod bearer;
 mod gate;
 mod overhead;
+mod pacer;
 mod poll;
 mod ranges;
 mod reassembly;

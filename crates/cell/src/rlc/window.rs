@@ -167,6 +167,14 @@ impl<P> Window<P> {
     pub(super) fn first_waiting(&self) -> Option<&Sdu<P>> {
         self.entries.get(self.sent)
     }
+    /// The SDU that waits behind so many others.
+    pub(super) fn waiting_behind(&mut self, others: usize) -> Option<&mut Sdu<P>> {
+        self.entries.get_mut(self.sent + others)
+    }
+    /// Takes out the SDU that waits behind so many others: it never had an SN.
+    pub(super) fn withdraw_behind(&mut self, others: usize) -> Option<Packet<P>> {
+        self.entries.remove(self.sent + others)?.packet
+    }
     /// Gives the SDUs that wait, oldest first.
     pub(super) fn queued(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
         self.entries.range(self.sent..)

@@ -13,7 +13,7 @@ mod sending;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 
-use crate::config::UeConfig;
+use crate::config::{RlcConfig, UeConfig};
 use crate::index::{DrbIndex, UeDrbs};
 use crate::qos::{Qos, UeSdap};
 use crate::rlc::{Bearer, Overhead, Status};
@@ -48,7 +48,9 @@ impl<P: Inspect> UeStack<P> {
         let bearers = config.bearers().map(|bearer| {
             let mut qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             qos.prioritise(prioritisation.bit_rate, prioritisation.bucket_size_duration);
-            UplinkBearer { rlc: Bearer::new(bearer.rlc.clone(), Overhead::of(bearer.rlc)), qos }
+            // The pacer is the gNB's.
+            let rlc = RlcConfig { paced: false, ..bearer.rlc.clone() };
+            UplinkBearer { rlc: Bearer::new(rlc, Overhead::of(bearer.rlc)), qos }
         });
         let bearers: Vec<_> = bearers.collect();
         Self {

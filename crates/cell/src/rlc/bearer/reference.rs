@@ -125,6 +125,7 @@ impl Run {
     fn step(&mut self, now: Instant, status_fails: bool) {
         let t_reordering = self.bearer.config.t_reordering();
         self.bearer.discard(now, |sn, _| assert!(self.discarded.insert(sn.into())));
+        self.bearer.pace(now, &mut crate::rlc::Open);
         while let Some(entry) = self.air.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
                 InAir::Block(block) => block.into_iter().for_each(|segment| self.arrive(now, segment, t_reordering)),
@@ -188,10 +189,14 @@ proptest! {
         discard in prop::option::of(5u64..60),
         t_reordering in 0u64..80,
         t_status_prohibit in 0u64..20,
+        paced in any::<bool>(),
     ) {
         let ms = Duration::from_millis;
+        let discard = discard.filter(|_| !paced);
         let config = RlcConfig {
             mode: if um { RlcMode::Um } else { RlcMode::Am },
+            numbering: if paced { Numbering::OnLeaving } else { Numbering::OnArrival },
+            paced,
             discard_timer: discard.map(ms),
             t_reordering: (um || discard.is_some()).then_some(ms(t_reordering)),
             t_status_prohibit: ms(t_status_prohibit),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::RlcSn;
+use super::super::{Open, RlcSn};
 use super::tests::{fill, push, released};
 use super::*;
 use crate::output::DelaySplit;
@@ -423,6 +423,31 @@ fn a_drop_at_dequeue_is_a_hole_for_pdcp_unless_sns_are_given_behind_the_queue() 
         assert_eq!(arrived, expected, "{numbering:?} {t_reordering:?}");
         assert_eq!(bearer.window.base(), bearer.window.next(), "nothing is remembered");
     }
+}
+
+#[test]
+fn a_law_judges_the_wait_above_pdcp_and_rlc_sends_what_passed() {
+    let mut bearer = with(RlcConfig { numbering: Numbering::OnLeaving, paced: true, ..RlcConfig::default() });
+    (0..20).for_each(|sn| push(&mut bearer, sn, 1_000));
+    assert!(!bearer.has_data() && bearer.is_paced());
+    let (mut block, mut dropped) = (Vec::new(), 0);
+    bearer.pace(at(1), &mut DropSecond(&mut dropped));
+    // 15 kB pass, a third of the next packet more or less, and one is dropped before RLC has it.
+    assert_eq!((dropped, bearer.waiting(), bearer.queue_state(at(1)).packets), (1, 15, 19));
+    assert_eq!(bearer.backlog(), 15 * ROOM);
+    bearer.fill(at(1), at(2), 20 * ROOM, &mut block, &mut Open);
+    assert_eq!((block.len(), bearer.has_data()), (15, false));
+    // Nothing more passes until RLC's queue is looked at once more.
+    assert_eq!(bearer.next_look(at(1)), Some(at(1) + Duration::from_micros(200)));
+    bearer.pace(at(1) + Duration::from_micros(200), &mut Open);
+    assert_eq!(bearer.waiting(), 0);
+    bearer.pace(at(2), &mut Open);
+    assert_eq!((bearer.waiting(), bearer.next_look(at(2))), (4, None));
+    assert_eq!(
+        bearer.re_establish().iter().map(|(sn, ..)| *sn).collect::<Vec<_>>(),
+        (0..20).filter(|sn| *sn != 1).collect::<Vec<_>>()
+    );
+    assert_eq!((bearer.waiting(), bearer.backlog()), (0, 0));
 }
 
 #[test]
