@@ -197,7 +197,7 @@ def hang(limit):
 # What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those that
 # are marked `full` are left out, and what is left when the time is over is skipped.
 BRIEF = "LIVE_BRIEF" in os.environ
-BUDGET_S = 300
+BUDGET_S = 240
 # What a test may take. Most take a few seconds, the longest of the selection one minute; `run` allows for one more that hangs twice.
 LIMIT_S = 120 if BRIEF else 300
 # These take longest. They go last, so that where time is short few are left out.
