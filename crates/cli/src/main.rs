@@ -72,7 +72,7 @@ enum Command {
     Explain(explain::Explain),
     /// Say where the published experiments and the test cases of RFC 8867 are
     Reproduce {
-        /// What `tidemark-papers` would be given
+        /// Arguments that `tidemark-papers` would be given
         #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

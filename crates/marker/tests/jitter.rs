@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker, LawConfig, MarkerConfig, SnLength, TideConfig, Verdict};
+use tidemark_marker::{
+    DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, TideConfig, Verdict,
+};
 
 /// Size of a packet, and the time that the radio of 40 Mbit/s takes for it.
 const SIZE: Bytes = Bytes(1_250);
@@ -24,9 +26,12 @@ struct Path {
     ecn: Ecn,
 }
 
+fn tide() -> LawConfig {
+    LawConfig::Tide(TideConfig::default())
+}
+
 /// Share of the packets that are marked from the third second of so many on, and the longest true sojourn.
-fn run(path: Path, seed: u64, seconds: u64) -> (f64, Duration) {
-    let law = LawConfig::Tide(TideConfig::default());
+fn run(law: LawConfig, path: Path, seed: u64, seconds: u64) -> (f64, Duration) {
     let config = MarkerConfig { overload_protection: false, ..MarkerConfig::with_law(law) };
     let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
     let mut random = Stream::new(seed, 0, "jitter");
@@ -75,7 +80,7 @@ fn reports_whose_delay_jitters_by_two_periods_mark_no_queue_that_is_not_there() 
         for (load, reordered) in [(0.1, true), (0.25, true), (0.25, false), (0.8, true)] {
             for ecn in [Ecn::Ect1, Ecn::Ect0] {
                 let path = Path { load, period, jitter, reordered, ecn };
-                let runs = [101, 102, 103].map(|seed| run(path, seed, 12));
+                let runs = [101, 102, 103].map(|seed| run(tide(), path, seed, 12));
                 let marked = runs.iter().map(|(marked, _)| marked / 3.0).sum::<f64>();
                 println!("{path:?}: {marked:.4}");
                 assert!(runs.iter().all(|(_, longest)| *longest < Duration::from_millis(1)), "{path:?}");
@@ -89,7 +94,20 @@ fn reports_whose_delay_jitters_by_two_periods_mark_no_queue_that_is_not_there() 
 fn a_queue_is_marked_behind_reports_whose_delay_jitters() {
     for (period, jitter) in [(5, 0.0), (5, 10.0), (10, 20.0)] {
         let path = Path { load: 1.05, period, jitter, reordered: true, ecn: Ecn::Ect1 };
-        let (marked, _) = run(path, 101, 5);
+        let (marked, _) = run(tide(), path, 101, 5);
         assert!(marked > 0.95, "{path:?}: {marked:.3} of the packets are marked");
+    }
+}
+
+/// A law that asks what is queued now takes what reports have not covered yet for a queue: docs/concepts/life-of-a-report.md tells so.
+#[test]
+fn l4span_marks_queues_that_are_not_there_behind_late_reports() {
+    for (period, jitter) in [(5, 6.0), (5, 10.0), (10, 8.0), (10, 20.0)] {
+        for load in [0.1, 0.25, 0.8] {
+            let path = Path { load, period, jitter, reordered: true, ecn: Ecn::Ect1 };
+            let (marked, longest) = run(LawConfig::L4span(L4SpanConfig::default()), path, 101, 12);
+            assert!(longest < Duration::from_millis(1), "{path:?}");
+            assert!((0.03..0.81).contains(&marked), "{path:?}: {marked:.3} of the packets are marked");
+        }
     }
 }

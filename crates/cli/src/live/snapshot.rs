@@ -80,7 +80,7 @@ rows! {
         pub forgotten_flows: u64 = counter("forgotten_flows_total"),
         /// Rate recommended last (ANBR), over all logical channels of a direction; absent without `anbr`.
         pub recommended_down_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"downlink\"" * 1e6),
-        /// The same of the uplink.
+        /// Rate recommended last for the uplink, likewise.
         pub recommended_up_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"uplink\"" * 1e6),
     }
 }
