@@ -14,6 +14,7 @@ import math
 import pathlib
 import re
 import sys
+import tomllib
 from html import escape
 
 import effects
@@ -23,6 +24,8 @@ HERE = pathlib.Path(__file__).parent
 PAPERS = {"thesis": "Ikedionwu: L4S and ANBR", "brunello": "Brunello et al.: L4S at PDCP", "l4span": "Wan and Jamieson: L4Span",
           "sdn": "Messaoudi et al.: SDN-L4S", "al4s": "Son et al.: aL4S-CC"}
 """Papers by the beginnings of headlines' names."""
+PICTURES = "../../docs/reproduction/pictures"
+"""Folder of the papers' pictures, from the page."""
 VERDICTS = ("holds", "direction-only", "fails", "no-power", "disputed", "not-run")
 ROW_VERDICTS = ("missed", "tie", "agrees", "contradicted", "calibrated")
 BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
@@ -50,7 +53,7 @@ p { margin: .4rem 0; max-width: 46rem } code { font-size: .85em; overflow-wrap: 
 .bar { position: relative; height: 1.1rem; margin-top: .35rem; background: linear-gradient(var(--line), var(--line)) center / 100% 1px no-repeat }
 .bar i { position: absolute; top: 0; bottom: 0 } .band { background: var(--band); border-radius: .2rem } .one { border-left: 2px solid var(--soft) }
 .bar .whisker { top: .45rem; bottom: .45rem; background: var(--dot) } .bar .dot { top: .2rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%; background: var(--dot) }
-.scale { display: grid; grid-template-columns: 1fr auto 1fr } .scale :last-child { text-align: right } dl { display: grid; grid-template-columns: auto 1fr; gap: .15rem .75rem; margin: .75rem 0 0; font-size: .875rem } dd { margin: 0; min-width: 0; overflow-wrap: anywhere }
+.scale { display: grid; grid-template-columns: 1fr auto 1fr } .scale :last-child { text-align: right } dl { display: grid; grid-template-columns: auto 1fr; gap: .15rem .75rem; margin: .75rem 0 0; font-size: .875rem } dd { margin: 0; min-width: 0; overflow-wrap: anywhere } dd img { width: 100%; background: #fff; border-radius: .25rem }
 figure { margin: 0; max-width: 34rem } svg { width: 100%; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
 svg text { fill: var(--soft); font: 13px system-ui, sans-serif } svg .holds { fill: var(--holds) } svg .direction-only { fill: var(--direction) } svg .fails { fill: var(--fails) }
 .scroll { overflow-x: auto } table { border-collapse: collapse; font-size: .875rem; background: var(--card) }
@@ -107,8 +110,14 @@ def part_of(part: dict) -> str:
             f'<div class="soft">{"; ".join(facts)}</div>{bar(part)}</div>')
 
 
-def card(of: dict) -> str:
-    """Gives the card of a headline."""
+def read_causes() -> dict[str, dict]:
+    """Gives what is known besides the runs of a headline, by its name: picture, cause of a miss, and the file that shows it."""
+    with (HERE / "causes.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def card(of: dict, known: dict) -> str:
+    """Gives the card of a headline, with what is known besides its runs."""
     null = {True: " Its runs fail the headline.", False: " Its runs hold it too.", None: " Argued, not run."}[of.get("null_fails")]
     facts = {"published": of["published"], "source": of["source"], "without it": of["null"] + (null if of["parts"] else ""), "chosen": of["conditions"]}
     if of.get("reason"):
@@ -116,6 +125,11 @@ def card(of: dict) -> str:
     if of["parts"]:
         facts["took"] = f"{of['seconds']:.0f} s of one processor, {of['seeds']} seeds from {of['first_seed']}, at {of.get('commit') or 'no commit'}"
     lines = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
+    if known.get("cause") and of["verdict"] != "holds":
+        shown = f"../../{known['shown']}"
+        lines += f'<dt>cause</dt><dd>{escape(known["cause"])} <a href="{shown}">The run</a></dd>'
+    if known.get("picture"):
+        lines += f'<dt>picture</dt><dd><a href="{PICTURES}/{known["picture"]}.svg"><img src="{PICTURES}/{known["picture"]}.svg" alt="{of["source"]}" loading="lazy"></a></dd>'
     return (f'<article class="card {of["verdict"]}" id="{of["id"]}"><div class="head"><h3>{escape(of["claim"])}</h3>'
             f'<span class="badge {of["verdict"]}">{word(of["verdict"])}</span></div>{"".join(map(part_of, of["parts"]))}'
             f'<dl>{lines}<dt>repeat</dt><dd><code>tidemark-papers --headlines --only {of["id"]}</code></dd></dl></article>')
@@ -198,8 +212,8 @@ def rows(targets: list[dict], by_row: dict) -> str:
     return "".join(out)
 
 
-def page(headlines: list[dict], below: str) -> str:
-    """Gives the page: counts, scatter and cards, and what stands below them."""
+def page(headlines: list[dict], known: dict[str, dict], below: str) -> str:
+    """Gives the page: counts, scatter and cards with what is known of each, and what stands below them."""
     count = lambda of, verdict: sum(headline["verdict"] == verdict for headline in of)
     paper = lambda of: of["id"].partition(".")[0]
     papers = {name: [of for of in headlines if paper(of) == name] for name in dict.fromkeys(map(paper, headlines))}
@@ -207,7 +221,7 @@ def page(headlines: list[dict], below: str) -> str:
     chips = "".join(f'<li class="{verdict}"><b>{count(headlines, verdict)}</b>{word(verdict)}</li>' for verdict in shown)
     title = lambda name: escape(PAPERS.get(name, name))
     lines = [[f'<a href="#{name}">{title(name)}</a>', *(str(count(of, verdict) or "") for verdict in shown)] for name, of in papers.items()]
-    cards = "".join(f'<h2 id="{name}">{title(name)}</h2><div class="cards">{"".join(map(card, of))}</div>' for name, of in papers.items())
+    cards = "".join(f'<h2 id="{name}">{title(name)}</h2><div class="cards">{"".join(card(one, known.get(one["id"], {})) for one in of)}</div>' for name, of in papers.items())
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<title>Which claims are reproduced?</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>'
             f'<h1>{count(headlines, "holds")} of {len(headlines)} headlines hold</h1>'
@@ -226,7 +240,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.headlines:
         of = json.loads(options.headlines.read_text())["headlines"]
-        options.headlines.with_suffix(".html").write_text(page(of, ""))
+        options.headlines.with_suffix(".html").write_text(page(of, {}, ""))
         return 0
     file, after = HERE / "headlines.html", whole()
     if not options.check:
@@ -239,7 +253,7 @@ def main() -> int:
 
 def whole() -> str:
     """Gives the page of the five papers."""
-    return page(tables.read_headlines(), rows(tables.read(), tables.read_effects()))
+    return page(tables.read_headlines(), read_causes(), rows(tables.read(), tables.read_effects()))
 
 
 if __name__ == "__main__":

@@ -197,13 +197,32 @@ class Page(unittest.TestCase):
         self.assertNotRegex(text, r"<script|https?:|@import|url\(")
 
     def test_a_card_has_claim_effects_null_and_the_command(self):
-        card = page.card(self.HEADLINE)
+        card = page.card(self.HEADLINE, {})
         for words in ("less &lt;delay&gt;", "<b>0.5</b> [0.4, 0.6]", "published <b>0.25</b>", "Its runs fail the headline", "12 s of one processor, 10 seeds from 9001",
                       "tidemark-papers --headlines --only a.b"):
             self.assertIn(words, card)
-        unrun = page.card({**self.HEADLINE, "verdict": "not-run", "parts": []})
+        unrun = page.card({**self.HEADLINE, "verdict": "not-run", "parts": []}, {})
         self.assertIn("not run", unrun)
         self.assertNotIn("processor", unrun)
+
+    def test_a_missed_headline_says_its_cause_and_one_that_holds_does_not(self):
+        known = {"cause": "The encoder is slow.", "shown": "results/a.csv", "picture": "a.fig1"}
+        missed = page.card({**self.HEADLINE, "verdict": "fails"}, known)
+        self.assertIn('The encoder is slow. <a href="../../results/a.csv">', missed)
+        held = page.card(self.HEADLINE, known)
+        self.assertNotIn("slow", held)
+        self.assertIn("pictures/a.fig1.svg", held)
+
+    def test_every_missed_headline_has_a_cause_and_every_cause_its_run(self):
+        causes, headlines = page.read_causes(), {of["id"]: of["verdict"] for of in tables.read_headlines()}
+        self.assertEqual(set(causes) - set(headlines), set())
+        missed = {name for name, verdict in headlines.items() if verdict in ("fails", "direction-only", "no-power")}
+        self.assertEqual({name for name in missed if not causes.get(name, {}).get("cause")}, set())
+        for name, known in causes.items():
+            with self.subTest(name):
+                files = [ROOT / known["shown"].partition("#")[0]] if "cause" in known else []
+                files += [ROOT / f"docs/reproduction/pictures/{known['picture']}.svg"] if "picture" in known else []
+                self.assertEqual([file for file in files if not file.exists()], [])
 
     def test_a_bar_has_the_published_effect_in_its_middle_and_the_bounds(self):
         of = page.ratios(self.PART)
