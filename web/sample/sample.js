@@ -123,7 +123,7 @@ export function sample(count) {
       anbr: null,
       uplink_anbr: null,
       uplink: null,
-      cell: null,
+      cell: "",
       position_m: null,
       handovers: null,
       sinr_db: null,

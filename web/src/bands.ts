@@ -1,6 +1,6 @@
 /** Percentiles across many entities, one column at a time. */
 
-import type { Measured, Rows } from "./data.ts";
+import type { Measured, Rows } from "./read.ts";
 
 export interface Band {
   min: Measured[];

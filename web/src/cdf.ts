@@ -1,6 +1,7 @@
 /** Delay distributions on one logarithmic grid, so that flows can be compared and grouped at every delay. */
 
-import type { Cdf, Measured, Rows } from "./data.ts";
+import type { Measured, Rows } from "./read.ts";
+import type { Cdf } from "./report.ts";
 
 /** Points a decade are enough for a smooth line; the ends are those of the data. */
 const GRID = 400;

@@ -1,6 +1,6 @@
 /** The cells of a network: how loaded each was, what it carried, and how UEs came and went. */
 
-import type { Report } from "./data.ts";
+import type { Report } from "./report.ts";
 import { el } from "./dom.ts";
 import { Ensemble, worst } from "./ensemble.ts";
 import { plain } from "./format.ts";
@@ -19,13 +19,13 @@ export function cellsOf(report: Report): Ensemble {
 
 /** The table and the plots, under the cursor of all plots over time. */
 export function cellSection(report: Report, cells: Ensemble, common: Common, stack: Stack): HTMLElement[] {
-  const { cellSeries } = report;
-  const share = cellSeries.utilisation.map((row) => row.map((used) => (used === null ? null : used * 100)));
+  const series = report.series.cells;
+  const share = series.utilisation.map((row) => row.map((used) => (used === null ? null : used * 100)));
   const panels: TimePanel[] = [
     { title: "Load", yLabel: "PRB used (%)", rows: share, top: 100 },
-    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: cellSeries.throughput_mbps },
-    { title: "UEs", yLabel: "UEs", rows: cellSeries.ues, show: plain },
-    { title: "Handovers", yLabel: `UEs handed in per ${perInterval(report.t_s)}`, rows: cellSeries.handovers, show: plain },
+    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: series.throughput_mbps },
+    { title: "UEs", yLabel: "UEs", rows: series.ues, show: plain },
+    { title: "Handovers", yLabel: `UEs handed in per ${perInterval(report.t_s)}`, rows: series.handovers, show: plain },
   ];
   const columns = [panels.slice(0, 2), panels.slice(2)].map((half) =>
     el("div", { class: "column" }, ...half.map((panel) => new Panel({ ...common, ...panel }, cells, stack).root)),

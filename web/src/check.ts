@@ -1,6 +1,6 @@
 /** Comparison of the data in the page with what results declare, so that a field that was renamed is no empty table. */
 
-import { PARTS, REQUIRED, VERSION } from "./fields.ts";
+import { FIELDS, VERSION } from "./fields.ts";
 
 type Json = Record<string, unknown>;
 
@@ -17,11 +17,13 @@ function missing(value: unknown, type: string, path: string): string | undefined
   }
   if (!isObject(value)) return path;
   const inside = (field: string): string => (path === "" ? field : `${path}.${field}`);
-  const absent = REQUIRED[type]?.find((field) => value[field] === undefined);
-  if (absent !== undefined) return inside(absent);
-  for (const [field, part] of Object.entries(PARTS[type] ?? {})) {
+  const fields = Object.entries(FIELDS[type] ?? {});
+  const absent = fields.find(([field, kind]) => !kind.endsWith("?") && value[field] === undefined);
+  if (absent !== undefined) return inside(absent[0]);
+  for (const [field, kind] of fields) {
+    const part = kind.replace(/(\[\])?\??$/, "");
     // A part that was not measured is null, one that does not apply is absent.
-    const found = value[field] == null ? undefined : missing(value[field], part, inside(field));
+    const found = FIELDS[part] === undefined || value[field] == null ? undefined : missing(value[field], part, inside(field));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,6 +1,6 @@
 /** Numbers as a reader wants them: a fixed idea of precision, and a dash for what was not measured. */
 
-import type { Measured } from "./data.ts";
+import type { Measured } from "./read.ts";
 
 export const ABSENT = "–";
 const MINUS = "\u2212";

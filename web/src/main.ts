@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { cdfRows, grid, tailRows } from "./cdf.ts";
 import { cellSection, cellsOf } from "./cells.ts";
-import { type Cdf, DataError, parse, type Report } from "./data.ts";
+import { type Cdf, DataError, parse, type Report } from "./report.ts";
 import { choices, el } from "./dom.ts";
 import { Ensemble, type Grouping, worst } from "./ensemble.ts";
 import { ABSENT, figure, plain, withUnit } from "./format.ts";

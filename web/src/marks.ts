@@ -1,6 +1,6 @@
 /** List of the marks nearest to the time that is pointed at, with their reasons. */
 
-import type { Mark } from "./data.ts";
+import type { Mark } from "./report.ts";
 import { el } from "./dom.ts";
 import { ABSENT, figure } from "./format.ts";
 import type { Stack } from "./stack.ts";

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { anyMeasured, type Band, band, nearest } from "./bands.ts";
-import type { Measured, Rows } from "./data.ts";
+import type { Measured, Rows } from "./read.ts";
 import { el, swatch } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { figure, logSplits, logTick, plain } from "./format.ts";

@@ -1,6 +1,6 @@
 /** Wired bottlenecks: what their links carried and could have, how long packets were queued before them, and what they marked. */
 
-import type { Report } from "./data.ts";
+import type { Report } from "./report.ts";
 import { el } from "./dom.ts";
 import { Ensemble, worst } from "./ensemble.ts";
 import { plain } from "./format.ts";
@@ -17,12 +17,12 @@ export function routersOf({ routers }: Report): Ensemble {
 }
 
 /** The plots over time, first those of rates. */
-export function routerPanels({ routerSeries, t_s }: Report): TimePanel[] {
+export function routerPanels({ series: { routers }, t_s }: Report): TimePanel[] {
   return [
-    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: routerSeries.throughput_mbps },
-    { title: "Link rate", yLabel: "rate (Mbit/s)", rows: routerSeries.capacity_mbps },
-    { title: "Queue delay", yLabel: "delay (ms)", rows: routerSeries.queue_ms, delay: true },
-    { title: "CE marks", yLabel: `packets per ${perInterval(t_s)}`, rows: routerSeries.marks, show: plain },
+    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: routers.throughput_mbps },
+    { title: "Link rate", yLabel: "rate (Mbit/s)", rows: routers.capacity_mbps },
+    { title: "Queue delay", yLabel: "delay (ms)", rows: routers.queue_ms, delay: true },
+    { title: "CE marks", yLabel: `packets per ${perInterval(t_s)}`, rows: routers.marks, show: plain },
   ];
 }
 

@@ -1,7 +1,8 @@
 /** The plots over time: what the cell did to each UE beside what each flow saw, under one cursor. */
 
 import { anyMeasured } from "./bands.ts";
-import type { Event, Report, Rows } from "./data.ts";
+import type { Rows } from "./read.ts";
+import type { Event, Report } from "./report.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { plain } from "./format.ts";
@@ -54,33 +55,33 @@ function recommended(title: string, rows: Rows): TimePanel[] {
 }
 
 /** Plots of the controllers' state beyond the window; of each what any controller of the run has. */
-function statePanels({ flowSeries }: Report): TimePanel[] {
+function statePanels({ series }: Report): TimePanel[] {
   return [
-    { title: "Pacing rate", yLabel: "rate (Mbit/s)", rows: flowSeries.pacing_mbps },
-    { title: "Rate asked of the encoder", yLabel: "rate (Mbit/s)", rows: flowSeries.target_mbps },
-    { title: "Share of marks, as estimated", yLabel: "alpha", rows: flowSeries.alpha },
+    { title: "Pacing rate", yLabel: "rate (Mbit/s)", rows: series.flows.pacing_mbps },
+    { title: "Rate asked of the encoder", yLabel: "rate (Mbit/s)", rows: series.flows.target_mbps },
+    { title: "Share of marks, as estimated", yLabel: "alpha", rows: series.flows.alpha },
   ].flatMap(ifMeasured);
 }
 
 /** Plots of the uplink: what UEs got through, how long it waited for grants, and what the gNB knew of it. */
-export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
+export function uplinkPanels({ series: { uplinks } }: Report): TimePanel[] {
   return [
-    { title: "Uplink throughput", yLabel: "rate (Mbit/s)", rows: uplinkSeries.throughput_mbps },
-    { title: "Queue delay at the UE", yLabel: "delay (ms)", rows: uplinkSeries.queue_ms, delay: true },
-    { title: "Uplink MCS", yLabel: "mean MCS (index)", rows: uplinkSeries.mcs },
-    { title: "Reported buffer", yLabel: "buffer status (kB)", rows: uplinkSeries.reported_kb },
-    ...recommended("Recommended uplink rate", uplinkSeries.recommended_mbps),
+    { title: "Uplink throughput", yLabel: "rate (Mbit/s)", rows: uplinks.throughput_mbps },
+    { title: "Queue delay at the UE", yLabel: "delay (ms)", rows: uplinks.queue_ms, delay: true },
+    { title: "Uplink MCS", yLabel: "mean MCS (index)", rows: uplinks.mcs },
+    { title: "Reported buffer", yLabel: "buffer status (kB)", rows: uplinks.reported_kb },
+    ...recommended("Recommended uplink rate", uplinks.recommended_mbps),
   ];
 }
 
 /** Plot of the delays of frames, with the freezes, where there were frames. */
-function framePanels({ flows, flowSeries, freezes }: Report): TimePanel[] {
+function framePanels({ flows, series, freezes }: Report): TimePanel[] {
   const numbers = new Map(flows.map(({ name }, index) => [name, index]));
   const spans = freezes.flatMap(({ flow, t_s, frozen_s }) => {
     const entity = numbers.get(flow);
     return entity === undefined ? [] : [{ entity, from: t_s, to: t_s + frozen_s }];
   });
-  return ifMeasured({ title: "Frame delay, freezes shaded", yLabel: "delay (ms)", rows: flowSeries.frame_delay_ms, delay: true, spans });
+  return ifMeasured({ title: "Frame delay, freezes shaded", yLabel: "delay (ms)", rows: series.flows.frame_delay_ms, delay: true, spans });
 }
 
 /** Column beside the flows: its title, whose it is, and its plots. */
@@ -89,12 +90,12 @@ export type Beside = [title: string, ensemble: Ensemble, panels: TimePanel[]];
 /** Plots of what UEs received; where they received nothing, of what they sent. */
 export function uePanels(report: Report, down: boolean): TimePanel[] {
   if (!down) return uplinkPanels(report);
-  const { ueSeries } = report;
+  const { ues } = report.series;
   return [
-    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
-    { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
-    { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
-    ...recommended("Recommended rate", ueSeries.recommended_mbps),
+    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ues.throughput_mbps },
+    { title: "RLC queue delay", yLabel: "delay (ms)", rows: ues.queue_ms, delay: true },
+    { title: "MCS", yLabel: "MCS (index)", rows: ues.mcs, show: plain },
+    ...recommended("Recommended rate", ues.recommended_mbps),
   ];
 }
 
@@ -103,15 +104,15 @@ export function timeSeries(report: Report, flows: Ensemble, beside: Beside, stac
   const per = perInterval(report.t_s);
   const column = (title: string, ensemble: Ensemble, panels: TimePanel[]): HTMLElement =>
     el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
-  const { flowSeries } = report;
+  const rows = report.series.flows;
   return el(
     "div",
     { class: "columns" },
     column("Flows", flows, [
-      { title: "Throughput", yLabel: "rate (Mbit/s)", rows: flowSeries.throughput_mbps },
-      { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms, delay: true },
-      { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
-      { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
+      { title: "Throughput", yLabel: "rate (Mbit/s)", rows: rows.throughput_mbps },
+      { title: "Round-trip time", yLabel: "RTT (ms)", rows: rows.rtt_ms, delay: true },
+      { title: "CE marks", yLabel: `packets per ${per}`, rows: rows.marks, show: plain },
+      { title: "Congestion window", yLabel: "window (kB)", rows: rows.cwnd_kb },
       ...statePanels(report),
       ...framePanels(report),
     ]),

@@ -1,6 +1,7 @@
 /** Parts of the mean one-way delay: one bar a flow, in parts that follow the packet's way. */
 
-import type { Flow, Measured, Split } from "./data.ts";
+import type { Measured } from "./read.ts";
+import type { Flow, Split } from "./report.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { ABSENT, figure, fixed, plain } from "./format.ts";

@@ -1,6 +1,7 @@
 /** The columns of the tables, with the units in their heads. */
 
-import type { Anbr, Bearer, Cell, Flow, Live, Measured, Quantiles, Report, Router, Ue } from "./data.ts";
+import type { Measured } from "./read.ts";
+import type { Anbr, Bearer, Cell, Flow, Live, Quantiles, Report, Router, Ue } from "./report.ts";
 import { ABSENT, count, figure, fixed, percent, plain, withUnit } from "./format.ts";
 import type { Column } from "./table.ts";
 
@@ -76,7 +77,7 @@ function anbr(of: (ue: Ue) => Anbr | null): Column<Ue>[] {
 
 /** Lists what only a UE of a network has. */
 const PLACE_COLUMNS: Column<Ue>[] = [
-  { group: "At the end", head: "cell", value: (u) => u.cell ?? ABSENT },
+  { group: "At the end", head: "cell", value: (u) => u.cell || ABSENT },
   { group: "At the end", head: "east (m)", value: (u) => u.position_m?.[0] ?? null, show: fixed(0) },
   { group: "At the end", head: "north (m)", value: (u) => u.position_m?.[1] ?? null, show: fixed(0) },
   { group: "", head: "Handovers", value: (u) => u.handovers, show: count },
@@ -89,7 +90,7 @@ export function ueColumns(ues: Ue[]): Column<Ue>[] {
     ...UE_COLUMNS,
     ...(ues.some((ue) => ue.satisfied !== null) ? [{ group: "", head: "Satisfied", value: (u: Ue) => yesOrNo(u.satisfied) }] : []),
     ...(ues.some((ue) => ue.anbr) ? anbr((ue) => ue.anbr) : []),
-    ...(ues.some((ue) => ue.cell !== null) ? PLACE_COLUMNS : []),
+    ...(ues.some((ue) => ue.cell !== "") ? PLACE_COLUMNS : []),
   ];
 }
 
@@ -98,7 +99,7 @@ export function uplinkColumns(ues: Ue[], down: boolean): Column<Ue>[] {
     ...UPLINK_COLUMNS,
     ...(ues.some((ue) => ue.uplink_anbr) ? anbr((ue) => ue.uplink_anbr) : []),
     // Where there is no table of downlinks that says it.
-    ...(!down && ues.some((ue) => ue.cell !== null) ? PLACE_COLUMNS : []),
+    ...(!down && ues.some((ue) => ue.cell !== "") ? PLACE_COLUMNS : []),
   ];
 }
 
@@ -132,8 +133,8 @@ export const BEARER_COLUMNS: Column<Bearer>[] = [
   { group: "", head: "UE", value: (b) => b.ue },
   { group: "", head: "DRB", value: (b) => b.drb, show: plain },
   { group: "", head: "Direction", value: (b) => b.direction },
-  { group: "QoS flows", head: "QFI", value: (b) => b.qfi },
-  { group: "QoS flows", head: "5QI", value: (b) => b.five_qi },
+  { group: "QoS flows", head: "QFI", value: (b) => b.qfi.join(" ") },
+  { group: "QoS flows", head: "5QI", value: (b) => b.five_qi.join(" ") },
   { group: "", head: "Law", value: (b) => b.law },
   { group: "", head: "Rate (Mbit/s)", value: (b) => b.throughput_mbps, show: fixed(2) },
   ...quantiles<Bearer>("Queue delay (ms)", (b) => b.queue_ms),

@@ -1,6 +1,6 @@
 /** A table that sorts by any column; what was not measured comes last, whichever way it sorts. */
 
-import type { Measured } from "./data.ts";
+import type { Measured } from "./read.ts";
 import { el, swatch } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 

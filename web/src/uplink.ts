@@ -1,6 +1,6 @@
 /** The uplink beside a downlink: acknowledgements, and what else UEs sent. */
 
-import type { Report } from "./data.ts";
+import type { Report } from "./report.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { legend } from "./legend.ts";

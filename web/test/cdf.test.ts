@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cdfRows, fractionAt, grid, tailRows } from "../src/cdf.ts";
-import type { Cdf } from "../src/data.ts";
+import type { Cdf } from "../src/report.ts";
 
 /** A rising distribution over whole milliseconds. */
 const cdfs = fc.array(fc.tuple(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 0, max: 1000 })), { minLength: 1, maxLength: 30 }).map((points): Cdf => {

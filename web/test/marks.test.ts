@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { sample } from "../sample/sample.js";
-import { type Mark, parse } from "../src/data.ts";
+import { type Mark, parse } from "../src/report.ts";
 import { drawn, nearestMarks } from "../src/marks.ts";
 
+/** Mark with the fields that the list shows. */
 const mark = (t_s: number, rest: Partial<Mark> = {}): Mark => ({
   t_s,
   flow: "f",
@@ -18,7 +19,7 @@ const mark = (t_s: number, rest: Partial<Mark> = {}): Mark => ({
   delay_ms: 20,
   answered_s: null,
   ...rest,
-});
+}) as Mark;
 
 test("the marks nearest to a time are chosen from both sides, in the order of time", () => {
   const marks = [0, 1, 2, 3, 4, 5].map((t) => mark(t));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { routed } from "../sample/sample.js";
-import { parse, type Split } from "../src/data.ts";
+import { parse, type Split } from "../src/report.ts";
 import { mean, PARTS, partsOf, ticks, total } from "../src/split.ts";
 
 const split = (propagation: number | null, queuing: number | null, scheduling: number | null, harq: number | null): Split => ({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sample } from "../sample/sample.js";
-import { parse } from "../src/data.ts";
+import { parse } from "../src/report.ts";
 import { FLOW_COLUMNS, ueColumns } from "../src/summary.ts";
 import { type Column, order, spans } from "../src/table.ts";
 

@@ -532,29 +532,30 @@ pub fn typescript() -> String {
         text,
         "\n/** Version of the program whose results these are. */\nexport const VERSION = \"{version}\";"
     );
-    let required = |field: &&Field| !field.is_optional() && !field.is_flattened();
-    let record = |of: &Struct, entries: Vec<String>, brackets: [&str; 2]| {
-        format!("  {}: {}{}{},\n", of.name, brackets[0], entries.join(", "), brackets[1])
-    };
-    text.push_str(
-        "\n/** Fields that are never absent, by type. */\nexport const REQUIRED: Record<string, string[]> = {\n",
-    );
+    text.push_str("\n/** Kind of every field, by type; one that can be absent ends with a question mark. */\n");
+    text.push_str("export const FIELDS: Record<string, Record<string, string>> = {\n");
     for of in crate::result::STRUCTS {
-        let names = of.fields.iter().filter(|field| !field.is_skipped()).filter(required);
-        text.push_str(&record(of, names.map(|field| format!("\"{}\"", field.name)).collect(), ["[", "]"]));
-    }
-    text.push_str("};\n\n/** Types of the fields that have fields of their own, by type. */\n");
-    text.push_str("export const PARTS: Record<string, Record<string, string>> = {\n");
-    for of in crate::result::STRUCTS {
-        let parts = of.fields.iter().filter(|field| !field.is_skipped() && !field.is_flattened());
-        let parts = parts.filter_map(|field| Some(format!("{}: \"{}\"", field.name, field.parts()?.name)));
-        let parts: Vec<_> = parts.collect();
-        if !parts.is_empty() {
-            text.push_str(&record(of, parts, ["{ ", " }"]));
-        }
+        let kinds: Vec<_> = kinds_of(of, "").into_iter().map(|(name, kind)| format!("{name}: \"{kind}\"")).collect();
+        let _ = writeln!(text, "  {}: {{ {} }},", of.name, kinds.join(", "));
     }
     text.push_str("};\n");
     text
+}
+
+/// Fields of a struct, those that replace a field among them, with their kinds for the page's reader.
+fn kinds_of(of: &Struct, absent: &str) -> Vec<(&'static str, String)> {
+    let mut kinds = Vec::new();
+    for field in of.fields.iter().filter(|field| !field.is_skipped()) {
+        match field.parts().filter(|_| field.is_flattened()) {
+            // A part that replaces its field is absent as a whole.
+            Some(part) => kinds.extend(kinds_of(&part, "?")),
+            None => {
+                let absent = if field.is_optional() { "?" } else { absent };
+                kinds.push((field.name, typescript_of(field.kind).replace(" | null", "") + absent));
+            }
+        }
+    }
+    kinds
 }
 
 fn typescript_of(kind: &str) -> String {
