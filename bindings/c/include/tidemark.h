@@ -320,11 +320,11 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t pdus;
   /**
-   * Downlink packets seen of L4S flows.
+   * Packets of L4S flows.
    */
   uint64_t l4s_packets;
   /**
-   * Downlink packets seen of classic flows.
+   * Packets of classic flows.
    */
   uint64_t classic_packets;
   /**
@@ -348,7 +348,7 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t rewritten_acks;
   /**
-   * Packets dropped by the law.
+   * Packets dropped, by the law or by overload protection.
    */
   uint64_t drops;
   /**
@@ -396,7 +396,8 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t flows_refused;
   /**
-   * True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+   * True once the reports turned out to follow arrivals instead of transmissions: they carry no
+   * information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
    */
   bool reports_are_blind;
   /**
@@ -405,8 +406,8 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t reports_missing;
   /**
-   * Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked in
-   * their place.
+   * Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
+   * in their place.
    */
   uint64_t marks_let_go;
   /**

@@ -170,9 +170,9 @@ pub struct DrbCounters {
     pub packets: u64,
     /// SDUs handed to the DU.
     pub pdus: u64,
-    /// Downlink packets seen of L4S flows.
+    /// Packets of L4S flows.
     pub l4s_packets: u64,
-    /// Downlink packets seen of classic flows.
+    /// Packets of classic flows.
     pub classic_packets: u64,
     /// Packets that came with CE already set.
     pub ce_packets: u64,
@@ -184,7 +184,7 @@ pub struct DrbCounters {
     pub short_circuited: u64,
     /// Acknowledgements rewritten.
     pub rewritten_acks: u64,
-    /// Packets dropped by the law.
+    /// Packets dropped, by the law or by overload protection.
     pub drops: u64,
     /// SDUs discarded by PDCP.
     pub discards: u64,
@@ -208,13 +208,14 @@ pub struct DrbCounters {
     pub flows_evicted: u64,
     /// Flows refused for want of a slot in the flow table.
     pub flows_refused: u64,
-    /// True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+    /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
+    /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
     pub reports_are_blind: bool,
     /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
     /// queue, and they are not marked for it.
     pub reports_missing: u64,
-    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked in
-    /// their place.
+    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
+    /// in their place.
     pub marks_let_go: u64,
     /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
     pub overload_drops: u64,

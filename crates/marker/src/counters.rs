@@ -30,32 +30,32 @@ pub struct Counters {
     pub reports: u64,
     /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
-    /// SNs in reports or discards that were never sent or are long gone.
+    /// SNs in reports or discards that were never sent or were forgotten long ago.
     pub unknown_sns: u64,
-    /// SDUs handed over with an SN that still stands or is far from the last one.
+    /// SDUs handed over with an SN that is still queued or far from the last one.
     pub repeated_sns: u64,
     /// SNs skipped by the SDUs handed over.
     pub skipped_sns: u64,
-    /// Times that the SNs started afresh.
+    /// Restarts of the SNs.
     pub sn_restarts: u64,
-    /// SDUs that stood beyond the profile table and were counted in sum.
+    /// SDUs queued beyond the profile table, of which only the sum is known.
     pub beyond_table: u64,
-    /// Transmission times that were let go before the delivery came.
+    /// Transmission times evicted before the delivery was reported.
     pub untimed_deliveries: u64,
     /// Reports of an SN that a report before them had passed: they came out of order, or twice.
     pub stale_reports: u64,
     /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
     /// SNs match.
     pub mismatched_reports: u64,
-    /// Flows that gave way to others in the flow table.
+    /// Flows evicted from the flow table by others.
     pub flows_evicted: u64,
-    /// Flows that found no slot in the flow table.
+    /// Flows refused for want of a slot in the flow table.
     pub flows_refused: u64,
     /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
     /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
     pub reports_are_blind: bool,
-    /// Downlink packets that came while a queue had no report for longer than `report_timeout`: its state is unknown, and they are
-    /// not marked by it.
+    /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
+    /// queue, and they are not marked for it.
     pub reports_missing: u64,
     /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
     /// in their place.
