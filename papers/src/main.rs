@@ -121,7 +121,7 @@ struct Reproduce {
     /// Run the targets with other values of what the papers leave open too, and count the rows that change
     #[arg(long)]
     sensitivity: bool,
-    /// Run the targets with this alternative too, and write the rows of both as a table (--csv): as-printed, realtrack
+    /// Run the targets with this alternative too, and write the rows of both as a table (--csv): as-printed, realtrack, over-tcp
     #[arg(long, value_name = "NAME", requires = "csv", conflicts_with_all = ["headlines", "results", "check", "sensitivity", "other_seeds"])]
     alternative: Option<String>,
     /// Folder of the runs' figures: what is there is not run again

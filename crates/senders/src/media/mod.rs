@@ -17,6 +17,7 @@ mod receiver;
 mod round_trip;
 mod scream;
 mod sdn_l4s;
+mod sdn_l4s_tcp;
 mod sender;
 mod stream_hint;
 mod wakes;

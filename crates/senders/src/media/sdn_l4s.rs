@@ -9,8 +9,10 @@ use std::collections::VecDeque;
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
+use super::sdn_l4s_tcp::SdnL4sTcp;
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
-use crate::control::{CongestionControl, Properties, Transport};
+use crate::config::{EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Reports in a window at the most.
 const MAX_HISTORY: usize = 4096;
@@ -29,17 +31,19 @@ pub struct SdnL4sConfig {
     pub window: Option<Duration>,
     /// Limits of the target rate; the largest stands for the line rate.
     pub rates: RateLimits,
+    /// TCP below a stream of bytes, as the paper has it. Default: none, RTP below a video.
+    pub tcp: Option<TcpConfig>,
 }
 
 impl Default for SdnL4sConfig {
     fn default() -> Self {
-        Self { threshold: 0.01, constant: BitRate::from_mbps(1), window: None, rates: RateLimits::default() }
+        Self { threshold: 0.01, constant: BitRate::from_mbps(1), window: None, rates: RateLimits::default(), tcp: None }
     }
 }
 
 bounds! { SdnL4sConfig {
     threshold: Range::inside(0.0, 1.0),
-    ..constant, window, rates
+    ..constant, window, rates, tcp
 } }
 
 impl CongestionControl for SdnL4sConfig {
@@ -48,34 +52,48 @@ impl CongestionControl for SdnL4sConfig {
     }
     fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
+        self.tcp.as_ref().map_or(Ok(()), TcpConfig::validate)?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {
-        Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self))))
+        let Some(tcp) = &self.tcp else { return Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self)))) };
+        let config = self.clone();
+        let controller = move |sizes, _flow, _seed| Box::new(SdnL4sTcp::new(&config, sizes)) as _;
+        Transport::Tcp(OverTcp { config: tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
     }
 }
 
-/// The controller.
+/// The rule with the share of marks that it follows.
 #[derive(Clone, Debug)]
-pub struct SdnL4s {
+pub(super) struct Rule {
     config: SdnL4sConfig,
     /// Packets and marks, in all or in the window.
     packets: u64,
     marked: u64,
     history: VecDeque<(Instant, u32, u32)>,
-    target: f64,
 }
 
-impl SdnL4s {
-    /// A controller at its initial rate.
-    pub fn new(config: &SdnL4sConfig) -> Self {
-        Self {
-            target: config.rates.initial.as_bps() as f64,
-            config: config.clone(),
-            packets: 0,
-            marked: 0,
-            history: VecDeque::new(),
+impl Rule {
+    /// A rule that knows of no packet.
+    pub(super) fn new(config: &SdnL4sConfig) -> Self {
+        Self { config: config.clone(), packets: 0, marked: 0, history: VecDeque::new() }
+    }
+
+    /// Takes in packets that arrived; gives the new rate, if any arrived so far. Algorithm 3, Eq. 6, from the receiver's counts.
+    pub(super) fn on_arrivals(&mut self, now: Instant, arrived: u32, marked: u32) -> Option<f64> {
+        self.packets += u64::from(arrived);
+        self.marked += u64::from(marked);
+        if let Some(window) = self.config.window {
+            self.history.push_back((now, arrived, marked));
+            while self.history.len() > MAX_HISTORY
+                || self.history.front().is_some_and(|(then, ..)| now.since(*then) > window)
+            {
+                let Some((_, arrived, marked)) = self.history.pop_front() else { break };
+                self.packets -= u64::from(arrived);
+                self.marked -= u64::from(marked);
+            }
         }
+        (self.packets > 0).then(|| self.rate(self.marked as f64 / self.packets as f64))
     }
 
     /// Algorithm 1, Eq. 5.
@@ -89,32 +107,31 @@ impl SdnL4s {
     }
 }
 
+/// The controller of a video.
+#[derive(Clone, Debug)]
+pub struct SdnL4s {
+    rule: Rule,
+    target: f64,
+}
+
+impl SdnL4s {
+    /// A controller at its initial rate.
+    pub fn new(config: &SdnL4sConfig) -> Self {
+        Self { target: config.rates.initial.as_bps() as f64, rule: Rule::new(config) }
+    }
+}
+
 impl MediaController for SdnL4s {
     fn report_policy(&self) -> ReportPolicy {
         let interval = Duration::from_millis(25);
         ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
     }
-    /// Algorithm 3, Eq. 6, from the receiver's counts.
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
-        self.packets += u64::from(arrived);
-        self.marked += u64::from(marked);
-        if let Some(window) = self.config.window {
-            self.history.push_back((feedback.now, arrived, marked));
-            while self.history.len() > MAX_HISTORY
-                || self.history.front().is_some_and(|(then, ..)| feedback.now.since(*then) > window)
-            {
-                let Some((_, arrived, marked)) = self.history.pop_front() else { break };
-                self.packets -= u64::from(arrived);
-                self.marked -= u64::from(marked);
-            }
-        }
-        if self.packets > 0 {
-            self.target = self.rate(self.marked as f64 / self.packets as f64);
-        }
+        self.target = self.rule.on_arrivals(feedback.now, arrived, marked).unwrap_or(self.target);
     }
     fn on_silence(&mut self, _now: Instant) {
-        self.target = self.config.rates.clamp(self.target * 0.5);
+        self.target = self.rule.config.rates.clamp(self.target * 0.5);
     }
     fn target_rate(&self) -> BitRate {
         BitRate::from_bps_f64(self.target)
@@ -172,10 +189,10 @@ mod tests {
     #[test]
     fn the_published_curve() {
         let rates = RateLimits { min: BitRate::from_kbps(1), max: BitRate::from_mbps(10_000), ..RateLimits::default() };
-        let controller = SdnL4s::new(&SdnL4sConfig { rates, ..SdnL4sConfig::default() });
+        let rule = Rule::new(&SdnL4sConfig { rates, ..SdnL4sConfig::default() });
         for (share, mbps) in [(0.0, 10_000.0), (0.009, 10_000.0), (0.01, 99.0), (0.1, 9.0), (0.5, 1.0)] {
-            assert!((controller.rate(share) * 1e-6 - mbps).abs() < 1e-6, "{share}");
+            assert!((rule.rate(share) * 1e-6 - mbps).abs() < 1e-6, "{share}");
         }
-        assert_eq!(controller.rate(1.0), 1000.0, "never nothing");
+        assert_eq!(rule.rate(1.0), 1000.0, "never nothing");
     }
 }
