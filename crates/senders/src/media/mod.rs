@@ -18,6 +18,7 @@ mod round_trip;
 mod scream;
 mod sdn_l4s;
 mod sdn_l4s_tcp;
+mod sdn_rule;
 mod sender;
 mod stream_hint;
 mod wakes;

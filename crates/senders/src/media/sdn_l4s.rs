@@ -5,17 +5,13 @@
 //! configurable: `K` is Prague's equilibrium, 2 packets in 25 ms or 0.96 Mbit/s for 1500 B, and a window makes
 //! `p` follow the present. The receiver's ToS of 185 would miss marked packets; here it is the codepoint that counts.
 
-use std::collections::VecDeque;
-
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::sdn_l4s_tcp::SdnL4sTcp;
+use super::sdn_rule::SdnRule;
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
-
-/// Reports in a window at the most.
-const MAX_HISTORY: usize = 4096;
 
 /// The rate rule's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,6 +42,12 @@ bounds! { SdnL4sConfig {
     ..constant, window, rates, tcp
 } }
 
+impl SdnL4sConfig {
+    fn rule(&self) -> SdnRule {
+        SdnRule::new(self.threshold, self.constant, self.window, self.rates)
+    }
+}
+
 impl CongestionControl for SdnL4sConfig {
     fn properties(&self) -> &'static Properties {
         &Properties { title: "The rate rule of SDN-L4S", follows: "sdn", answers: "marks", recommended: false }
@@ -57,67 +59,24 @@ impl CongestionControl for SdnL4sConfig {
     }
     fn transport(&self) -> Transport<'_> {
         let Some(tcp) = &self.tcp else { return Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self)))) };
-        let config = self.clone();
-        let controller = move |sizes, _flow, _seed| Box::new(SdnL4sTcp::new(&config, sizes)) as _;
+        let (rule, initial) = (self.rule(), self.rates.initial);
+        let controller = move |sizes, _flow, _seed| Box::new(SdnL4sTcp::new(rule.clone(), initial, sizes)) as _;
         Transport::Tcp(OverTcp { config: tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
-    }
-}
-
-/// The rule with the share of marks that it follows.
-#[derive(Clone, Debug)]
-pub(super) struct Rule {
-    config: SdnL4sConfig,
-    /// Packets and marks, in all or in the window.
-    packets: u64,
-    marked: u64,
-    history: VecDeque<(Instant, u32, u32)>,
-}
-
-impl Rule {
-    /// A rule that knows of no packet.
-    pub(super) fn new(config: &SdnL4sConfig) -> Self {
-        Self { config: config.clone(), packets: 0, marked: 0, history: VecDeque::new() }
-    }
-
-    /// Takes in packets that arrived; gives the new rate, if any arrived so far. Algorithm 3, Eq. 6, from the receiver's counts.
-    pub(super) fn on_arrivals(&mut self, now: Instant, arrived: u32, marked: u32) -> Option<f64> {
-        self.packets += u64::from(arrived);
-        self.marked += u64::from(marked);
-        if let Some(window) = self.config.window {
-            self.history.push_back((now, arrived, marked));
-            while self.history.len() > MAX_HISTORY
-                || self.history.front().is_some_and(|(then, ..)| now.since(*then) > window)
-            {
-                let Some((_, arrived, marked)) = self.history.pop_front() else { break };
-                self.packets -= u64::from(arrived);
-                self.marked -= u64::from(marked);
-            }
-        }
-        (self.packets > 0).then(|| self.rate(self.marked as f64 / self.packets as f64))
-    }
-
-    /// Algorithm 1, Eq. 5.
-    fn rate(&self, share: f64) -> f64 {
-        let rate = if share < self.config.threshold {
-            self.config.rates.max.as_bps() as f64
-        } else {
-            self.config.constant.as_bps() as f64 * (1.0 / share - 1.0)
-        };
-        self.config.rates.clamp(rate)
     }
 }
 
 /// The controller of a video.
 #[derive(Clone, Debug)]
 pub struct SdnL4s {
-    rule: Rule,
+    rule: SdnRule,
+    rates: RateLimits,
     target: f64,
 }
 
 impl SdnL4s {
     /// A controller at its initial rate.
     pub fn new(config: &SdnL4sConfig) -> Self {
-        Self { target: config.rates.initial.as_bps() as f64, rule: Rule::new(config) }
+        Self { target: config.rates.initial.as_bps() as f64, rates: config.rates, rule: config.rule() }
     }
 }
 
@@ -131,7 +90,7 @@ impl MediaController for SdnL4s {
         self.target = self.rule.on_arrivals(feedback.now, arrived, marked).unwrap_or(self.target);
     }
     fn on_silence(&mut self, _now: Instant) {
-        self.target = self.rule.config.rates.clamp(self.target * 0.5);
+        self.target = self.rates.clamp(self.target * 0.5);
     }
     fn target_rate(&self) -> BitRate {
         BitRate::from_bps_f64(self.target)
@@ -184,15 +143,5 @@ mod tests {
         assert!((literal.0 - 9.0).abs() < 0.1 && (windowed.0 - 9.0).abs() < 0.5, "{literal:?} {windowed:?}");
         assert!((literal.1 - 19.0).abs() < 0.1, "a twentieth of all packets so far: {literal:?}");
         assert_eq!(windowed.1, 70.0);
-    }
-
-    #[test]
-    fn the_published_curve() {
-        let rates = RateLimits { min: BitRate::from_kbps(1), max: BitRate::from_mbps(10_000), ..RateLimits::default() };
-        let rule = Rule::new(&SdnL4sConfig { rates, ..SdnL4sConfig::default() });
-        for (share, mbps) in [(0.0, 10_000.0), (0.009, 10_000.0), (0.01, 99.0), (0.1, 9.0), (0.5, 1.0)] {
-            assert!((rule.rate(share) * 1e-6 - mbps).abs() < 1e-6, "{share}");
-        }
-        assert_eq!(rule.rate(1.0), 1000.0, "never nothing");
     }
 }

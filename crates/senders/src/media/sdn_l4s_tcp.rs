@@ -5,23 +5,23 @@
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
-use super::sdn_l4s::{Rule, SdnL4sConfig};
+use super::sdn_rule::SdnRule;
 use crate::config::EcnMode;
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Reno, RenoConfig, Sizes};
 
 /// The controller.
 #[derive(Clone, Debug)]
 pub(super) struct SdnL4sTcp {
-    rule: Rule,
+    rule: SdnRule,
     window: Reno,
     rate: f64,
 }
 
 impl SdnL4sTcp {
     /// A controller at its initial window and rate.
-    pub(super) fn new(config: &SdnL4sConfig, sizes: Sizes) -> Self {
+    pub(super) fn new(rule: SdnRule, initial: BitRate, sizes: Sizes) -> Self {
         let window = Reno::new(&RenoConfig::default(), sizes);
-        Self { rule: Rule::new(config), window, rate: config.rates.initial.as_bps() as f64 }
+        Self { rule, window, rate: initial.as_bps() as f64 }
     }
 }
 
@@ -59,13 +59,15 @@ impl Controller for SdnL4sTcp {
 #[cfg(test)]
 mod tests {
     use crate::config::TcpConfig;
+    use crate::media::RateLimits;
 
     use super::*;
 
     #[test]
     fn marks_set_the_rate_and_losses_the_window() {
-        let config = SdnL4sConfig::default();
-        let mut controller = SdnL4sTcp::new(&config, Sizes::of(&TcpConfig::default()));
+        let rates = RateLimits::default();
+        let rule = SdnRule::new(0.01, BitRate::from_mbps(1), None, rates);
+        let mut controller = SdnL4sTcp::new(rule, rates.initial, Sizes::of(&TcpConfig::default()));
         let ack =
             Ack { acked: Bytes(14_480), acked_packets: 10, marked_packets: 1, window_limited: true, ..Ack::default() };
         controller.on_ack(&ack);
@@ -82,7 +84,7 @@ mod tests {
         controller.on_ack(&Ack { acked_packets: 90, marked_packets: 0, recovering: true, ..Ack::default() });
         assert_eq!(
             controller.pacing_rate(),
-            Some(config.rates.max),
+            Some(rates.max),
             "a hundredth is at the threshold, where the rule asks for 99"
         );
     }
