@@ -9,7 +9,7 @@ export PROFILE
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-pages papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -190,6 +190,13 @@ papers-pages:
 	python3 -B $(PAPERS)/effects.py
 	python3 -B $(PAPERS)/tables.py
 	python3 -B $(PAPERS)/page.py
+
+# Rows beside those of another law or pattern: L4Span's as its paper prints it, aL4S-CC over a measured drive, SDN-L4S over TCP.
+papers-alternatives: papers-build
+	$(TIDEMARK_PAPERS) l4span.fig2 l4span.fig9 l4span.fig10 l4span.fig11 l4span.fig12 l4span.fig13 l4span.fig14 l4span.fig15 l4span.fig16 l4span.fig17 l4span.fig19 l4span.fig24 l4span.sec631 \
+		--seeds 3 --alternative as-printed --csv $(PAPERS)/as-printed.csv
+	$(TIDEMARK_PAPERS) al4s.table1 al4s.table2 al4s.fig4 --seeds 3 --alternative realtrack --csv $(PAPERS)/realtrack.csv
+	$(TIDEMARK_PAPERS) sdn.fig4.simulated sdn.fig5.simulated sdn.fig6.simulated sdn.table2.simulated --alternative over-tcp --csv $(PAPERS)/over-tcp.csv
 
 # Rows that change with what the papers leave open, over two seeds.
 papers-sensitivity: papers-build

@@ -2,6 +2,7 @@
 
 #![warn(unnameable_types, unreachable_pub)]
 
+mod alternative;
 mod carried;
 mod claim;
 mod document;
@@ -120,6 +121,9 @@ struct Reproduce {
     /// Run the targets with other values of what the papers leave open too, and count the rows that change
     #[arg(long)]
     sensitivity: bool,
+    /// Run the targets with this alternative too, and write the rows of both as a table (--csv): as-printed, realtrack, over-tcp
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with_all = ["headlines", "results", "check", "sensitivity", "other_seeds"])]
+    alternative: Option<String>,
     /// Folder of the runs' figures: what is there is not run again
     #[arg(long, value_name = "DIR", default_value = STORE)]
     store: PathBuf,
@@ -140,6 +144,7 @@ impl Reproduce {
         }
         sensitivity::add_parts(&mut targets);
         limit::add_parts(&mut targets);
+        alternative::add_parts(&mut targets);
         let before = self.check.as_deref().map(Results::read).transpose()?;
         let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
         let prepare = |target| Prepared::new(&targets, target, self.seeds(target)).wrap_err_with(|| target.id.clone());
@@ -155,17 +160,33 @@ impl Reproduce {
         let is_chosen = |target: &Target| self.sensitivity && available.iter().any(|of| of.id == target.id);
         let varied = Variation::of(&targets, is_chosen, |target| self.seeds(target))?;
         let every = Variation::of(&targets, |_| true, |target| self.seeds(target))?;
+        let alternatives =
+            self.alternative.as_deref().map_or_else(|| Ok(Vec::new()), |name| alternative::named(&targets, name))?;
+        if let Some(file) = alternative::missing(&alternatives) {
+            say!("SKIPPED: {file} is absent, nothing was measured");
+            return Ok(());
+        }
+        let draws = |target: &Target| self.seeds(target);
+        let every_other = alternative::prepare(&targets, &alternatives, targets.target.iter(), draws)?;
         let wanted = |of: &[Prepared<'_>], varied: &[Variation<'_>], with_limit: bool| {
             let limits = of.iter().filter(|_| with_limit).map(Prepared::wanted_by_limit);
             let rows = of.iter().flat_map(Prepared::wanted).chain(limits);
             rows.chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
         };
-        let mut runs = Runs::new(&targets, &wanted(&all, &every, true), &self.store, self.out.clone())?;
+        let mut possible = wanted(&all, &every, true);
+        possible.extend(wanted(&every_other, &[], false));
+        let mut runs = Runs::new(&targets, &possible, &self.store, self.out.clone())?;
         let with_limit = !self.sensitivity && self.other_seeds.is_none();
         runs.make(&wanted(&chosen, &varied, with_limit))?;
         let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
         outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
+        if let (Some(file), [of, ..]) = (&self.csv, alternatives.as_slice()) {
+            let others = alternative::prepare(&targets, &alternatives, available.iter().copied(), draws)?;
+            runs.make(&wanted(&others, &[], false))?;
+            let others: Vec<_> = others.iter().map(|target| target.judge(&runs)).collect();
+            return write(file, &alternative::rows(&outcomes, &others, of.judged)?);
+        }
         if self.sensitivity {
             let changes = varied.iter().map(|of| of.changes(|target| target.judge(&runs), &outcomes));
             let changes: Vec<_> = changes.collect();

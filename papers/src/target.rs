@@ -94,6 +94,9 @@ pub(super) struct Targets {
     /// Limits beside the targets, by scenario.
     #[serde(default)]
     pub oracle: BTreeMap<String, Oracle>,
+    /// Alternatives beside the scenarios' own.
+    #[serde(default)]
+    pub alternative: Vec<Alternative>,
     /// Targets that each picture shows: whole names or their beginnings up to a dot.
     #[serde(default)]
     pub pictures: BTreeMap<String, Vec<String>>,
@@ -162,6 +165,32 @@ pub(super) struct Oracle {
     pub set: Vec<String>,
     /// Sentence on how it is no limit, or why there is none.
     pub says: Option<String>,
+}
+
+/// Alternative beside a scenario's own: a law as its paper prints it, or a measured pattern.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Alternative {
+    /// Name, which several scenarios may share.
+    pub name: String,
+    /// Scenario that it is of.
+    pub scenario: String,
+    /// Overrides that put it there.
+    pub set: Vec<String>,
+    /// Parts of a case that it does not concern.
+    #[serde(default)]
+    pub except: Vec<String>,
+    /// Measured file without which it is skipped.
+    pub needs: Option<String>,
+    /// True where the paper's figures are of it too.
+    pub judged: bool,
+}
+
+impl Alternative {
+    /// True for a case that it concerns.
+    pub(super) fn is_of(&self, case: &str) -> bool {
+        !case.split('.').any(|part| self.except.iter().any(|except| except == part))
+    }
 }
 
 /// Parameter that a paper leaves open, with other values than ours.
@@ -329,6 +358,7 @@ impl Targets {
         self.target.extend(other.target);
         self.parameter.extend(other.parameter);
         self.oracle.extend(other.oracle);
+        self.alternative.extend(other.alternative);
         self.pictures.extend(other.pictures);
         self.headline.extend(other.headline);
     }

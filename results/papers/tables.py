@@ -5,7 +5,8 @@
 
 A page says `<!-- BLOCK -->` and `<!-- end -->` around a table, and BLOCK is one of
     headlines     the first part of each headline
-    counts NAME   rows by their verdicts; NAME is `papers`, or the beginning of targets' names: then the table has a line for each figure
+    counts NAME   rows by their verdicts; NAME is `papers`, or the beginning of targets' names: then the table has a line for each figure,
+                  and that of L4Span how many rows agree with the law as the paper prints it (as-printed.csv)
     columns NAME  columns of this paper's tables beside the published ones
 Everything else on a page is written by hand. Tables have no blanks: a bar is no word of a page. Python's own library is all it needs.
 """
@@ -22,6 +23,7 @@ HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "results.json"
 HEADLINES = HERE / "headlines.json"
 COLUMNS = HERE / "columns.csv"
+PRINTED = HERE / "as-printed.csv"
 DECLARED = HERE.parents[1] / "scenarios/papers/headlines"
 PAPERS = ("anbr", "brunello", "l4span", "sdn", "al4s")
 PAGES = HERE.parents[1] / "docs/reproduction"
@@ -65,6 +67,12 @@ def own(targets: list[dict]) -> str:
     return share(verdicts.count("agrees"), len(verdicts))
 
 
+def as_printed(targets: list[dict], printed: dict[str, int]) -> str:
+    """Gives how many rows agree where the law is as its paper prints it; empty where no run has it."""
+    found = [printed[target["id"]] for target in targets if target["id"] in printed]
+    return str(sum(found)) if found else ""
+
+
 def table(head: str, lines: list[list[str]]) -> str:
     """Gives a table; a column whose head begins with `:` is one of numbers."""
     names = head.split("|")
@@ -83,11 +91,14 @@ def counts(name: str, targets: list[dict], effects: dict) -> str:
             groups.setdefault(figure(target["source"]), []).append(target)
     if name == "papers":
         groups["all"] = targets
+    printed = read_printed() if name == "l4span" else None
     lines = []
     for group, some in groups.items():
         good, counted, *others = tally(some)
-        lines.append([group, f"{good} of {counted}", *by_effect(some, effects), *(str(count or "") for count in others), own(some)])
-    return table(f"{'paper' if name == 'papers' else 'figure'}|:agree|:sign|:size|:value|:tie|:not counted|:our own", lines)
+        beside = [] if printed is None else [as_printed(some, printed)]
+        lines.append([group, f"{good} of {counted}", *beside, *by_effect(some, effects), *(str(count or "") for count in others), own(some)])
+    beside = "" if printed is None else ":as printed|"
+    return table(f"{'paper' if name == 'papers' else 'figure'}|:agree|{beside}:sign|:size|:value|:tie|:not counted|:our own", lines)
 
 
 def columns(name: str, targets: list[dict]) -> str:
@@ -132,6 +143,16 @@ def page(text: str, targets: list[dict], of: list[dict], effects: dict) -> str:
         lines = headlines(of) if kind == "headlines" else columns(name, targets) if kind == "columns" else counts(name, targets, effects)
         return f"{found[1]}\n{lines}\n{found[4]}"
     return BLOCK.sub(block, text)
+
+
+def read_printed() -> dict[str, int]:
+    """Reads how many of a target's rows agree with the law as its paper prints it."""
+    agree: dict[str, int] = {}
+    with PRINTED.open(newline="") as file:
+        for row in csv.DictReader(file):
+            is_counted = row["own"] == "false" and row["verdict_of_alternative"] == "agrees"
+            agree[row["target"]] = agree.get(row["target"], 0) + is_counted
+    return agree
 
 
 def read_effects() -> dict:

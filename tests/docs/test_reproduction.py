@@ -175,6 +175,10 @@ class Tables(unittest.TestCase):
     def test_targets_of_one_figure_are_one_line_and_what_is_not_counted_stands_apart(self):
         self.assertIn("|Fig. 2|2 of 3|3 of 3||2 of 3||1|0 of 1|\n", tables.counts("a", self.RESULTS, self.EFFECTS))
 
+    def test_rows_that_agree_with_a_law_as_printed_are_counted_where_it_was_run(self):
+        some = [of for of in self.RESULTS if of["id"].startswith("a.")]
+        self.assertEqual([tables.as_printed(some, of) for of in ({"a.one": 1, "a.two": 1, "b.x": 5}, {"b.x": 5}, {})], ["2", "", ""])
+
     def test_papers_are_a_line_each_and_all(self):
         lines = tables.counts("papers", self.RESULTS, self.EFFECTS).splitlines()[2:]
         self.assertEqual([line.split("|")[1:3] for line in lines], [["[A](a.md)", "2 of 3"], ["[B](b.md)", "0 of 1"], ["all", "2 of 4"]])

@@ -91,7 +91,7 @@ congestion_controls! {
     "al4s" Al4s(media::Al4sConfig), "aL4S-CC as sL4S or cL4S, for video.";
     "al4s-hint" Al4sHint(media::Al4sHintConfig), "aL4S-CC as sL4S or cL4S that climbs by recommendations, within what marks allow, for video.";
     "anbr" Anbr(media::AnbrConfig), "The access network's recommendation, alone or beside Prague, for video.";
-    "sdn-l4s" SdnL4s(media::SdnL4sConfig), "The rate rule of SDN-L4S, for video.";
+    "sdn-l4s" SdnL4s(media::SdnL4sConfig), "The rate rule of SDN-L4S, for video or over TCP.";
 }
 
 impl SenderConfig {

@@ -9,7 +9,7 @@ use tidemark_senders::media::{
     ScreamConfig, ScreamHintConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
-use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
+use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, TcpConfig, Transport};
 
 const MIN_RATE: BitRate = BitRate::from_kbps(500);
 
@@ -53,7 +53,8 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
         ],
         SenderConfig::Gcc(it) => vec![
             ("", GccConfig { rates, ..it.clone() }.into()),
-            (" with thresholds", GccConfig { rates, losses: GccLosses::Thresholds, ..it }.into()),
+            (" with thresholds", GccConfig { rates, losses: GccLosses::Thresholds, ..it.clone() }.into()),
+            (" that wakes every 5 ms", GccConfig { rates, wake_interval: Duration::from_millis(5), ..it }.into()),
         ],
         SenderConfig::L4sCc(it) => vec![("", L4sCcConfig { rates, ..it }.into())],
         SenderConfig::Al4s(it) => vec![("", Al4sConfig { rates, ..it }.into())],
@@ -71,7 +72,9 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
             (" gradual", AnbrConfig { rule: AnbrRule::Gradual, rates, ..it }.into()),
         ],
         SenderConfig::SdnL4s(it) => {
-            vec![("", SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..it }.into())]
+            let it = SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..it };
+            let over_tcp = SdnL4sConfig { tcp: Some(TcpConfig::default()), ..it.clone() };
+            vec![("", it.into()), (" over TCP", over_tcp.into())]
         }
         // Neither adapts.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) => vec![],
@@ -104,6 +107,8 @@ fn least(name: &str) -> f64 {
     match name {
         // The published rate rule swings between its extremes, and aL4S-CC by its drops.
         "sdn-l4s" | "al4s" | "al4s-hint" => 4.0,
+        // The same rule above a window that losses halve.
+        "sdn-l4s over TCP" => 3.0,
         // A tenth off for marks that come as early as L4S wants them; a quarter off when all are marked.
         "scream-v1" | "l4s-cc" => 10.0,
         // 8.1 Mbit/s by the public program over a link like this one: a mark in a round trip takes a twentieth off the rate.

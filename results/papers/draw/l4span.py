@@ -188,7 +188,7 @@ def fig15() -> Iterator[Row]:
     curves = {"with": "short-circuit", "downlink": "marks on the downlink"}
     for marking, curve in curves.items():
         for cc, name in (("prague", "Prague"), ("cubic", "CUBIC")):
-            flow = run("l4span.one-ue", f"{marking}.{cc}.static.local").flows
+            flow = run("l4span.one-ue", f"{marking}.{cc}.static.local.from-start").flows
             for quantile, column in (("mean", "rtt_mean_ms"), ("p99.9", "rtt_p999_ms")):
                 yield "(a) round trip", curve, f"{name} {quantile}", flow[column][0]
             yield "(b) throughput", curve, name, flow["throughput_mbps"][0]

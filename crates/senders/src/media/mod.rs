@@ -17,8 +17,11 @@ mod receiver;
 mod round_trip;
 mod scream;
 mod sdn_l4s;
+mod sdn_l4s_tcp;
+mod sdn_rule;
 mod sender;
 mod stream_hint;
+mod wakes;
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
@@ -142,6 +145,10 @@ pub trait MediaController {
     fn target_rate(&self) -> BitRate;
     /// The rate at which packets leave.
     fn pacing_rate(&self) -> BitRate;
+    /// Time between two wakes of the sender, at which packets leave; `None` where each packet has a time of its own.
+    fn wake_interval(&self) -> Option<Duration> {
+        None
+    }
     /// Bytes that may be in flight, for a controller that limits them.
     fn window(&self) -> Option<Bytes> {
         None

@@ -5,15 +5,13 @@
 //! configurable: `K` is Prague's equilibrium, 2 packets in 25 ms or 0.96 Mbit/s for 1500 B, and a window makes
 //! `p` follow the present. The receiver's ToS of 185 would miss marked packets; here it is the codepoint that counts.
 
-use std::collections::VecDeque;
-
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
+use super::sdn_l4s_tcp::SdnL4sTcp;
+use super::sdn_rule::SdnRule;
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
-use crate::control::{CongestionControl, Properties, Transport};
-
-/// Reports in a window at the most.
-const MAX_HISTORY: usize = 4096;
+use crate::config::{EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// The rate rule's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,18 +27,26 @@ pub struct SdnL4sConfig {
     pub window: Option<Duration>,
     /// Limits of the target rate; the largest stands for the line rate.
     pub rates: RateLimits,
+    /// TCP below a stream of bytes, as the paper has it. Default: none, RTP below a video.
+    pub tcp: Option<TcpConfig>,
 }
 
 impl Default for SdnL4sConfig {
     fn default() -> Self {
-        Self { threshold: 0.01, constant: BitRate::from_mbps(1), window: None, rates: RateLimits::default() }
+        Self { threshold: 0.01, constant: BitRate::from_mbps(1), window: None, rates: RateLimits::default(), tcp: None }
     }
 }
 
 bounds! { SdnL4sConfig {
     threshold: Range::inside(0.0, 1.0),
-    ..constant, window, rates
+    ..constant, window, rates, tcp
 } }
+
+impl SdnL4sConfig {
+    fn rule(&self) -> SdnRule {
+        SdnRule::new(self.threshold, self.constant, self.window, self.rates)
+    }
+}
 
 impl CongestionControl for SdnL4sConfig {
     fn properties(&self) -> &'static Properties {
@@ -48,44 +54,29 @@ impl CongestionControl for SdnL4sConfig {
     }
     fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
+        self.tcp.as_ref().map_or(Ok(()), TcpConfig::validate)?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {
-        Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self))))
+        let Some(tcp) = &self.tcp else { return Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self)))) };
+        let (rule, initial) = (self.rule(), self.rates.initial);
+        let controller = move |sizes, _flow, _seed| Box::new(SdnL4sTcp::new(rule.clone(), initial, sizes)) as _;
+        Transport::Tcp(OverTcp { config: tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
     }
 }
 
-/// The controller.
+/// The controller of a video.
 #[derive(Clone, Debug)]
 pub struct SdnL4s {
-    config: SdnL4sConfig,
-    /// Packets and marks, in all or in the window.
-    packets: u64,
-    marked: u64,
-    history: VecDeque<(Instant, u32, u32)>,
+    rule: SdnRule,
+    rates: RateLimits,
     target: f64,
 }
 
 impl SdnL4s {
     /// A controller at its initial rate.
     pub fn new(config: &SdnL4sConfig) -> Self {
-        Self {
-            target: config.rates.initial.as_bps() as f64,
-            config: config.clone(),
-            packets: 0,
-            marked: 0,
-            history: VecDeque::new(),
-        }
-    }
-
-    /// Algorithm 1, Eq. 5.
-    fn rate(&self, share: f64) -> f64 {
-        let rate = if share < self.config.threshold {
-            self.config.rates.max.as_bps() as f64
-        } else {
-            self.config.constant.as_bps() as f64 * (1.0 / share - 1.0)
-        };
-        self.config.rates.clamp(rate)
+        Self { target: config.rates.initial.as_bps() as f64, rates: config.rates, rule: config.rule() }
     }
 }
 
@@ -94,27 +85,12 @@ impl MediaController for SdnL4s {
         let interval = Duration::from_millis(25);
         ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
     }
-    /// Algorithm 3, Eq. 6, from the receiver's counts.
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
-        self.packets += u64::from(arrived);
-        self.marked += u64::from(marked);
-        if let Some(window) = self.config.window {
-            self.history.push_back((feedback.now, arrived, marked));
-            while self.history.len() > MAX_HISTORY
-                || self.history.front().is_some_and(|(then, ..)| feedback.now.since(*then) > window)
-            {
-                let Some((_, arrived, marked)) = self.history.pop_front() else { break };
-                self.packets -= u64::from(arrived);
-                self.marked -= u64::from(marked);
-            }
-        }
-        if self.packets > 0 {
-            self.target = self.rate(self.marked as f64 / self.packets as f64);
-        }
+        self.target = self.rule.on_arrivals(feedback.now, arrived, marked).unwrap_or(self.target);
     }
     fn on_silence(&mut self, _now: Instant) {
-        self.target = self.config.rates.clamp(self.target * 0.5);
+        self.target = self.rates.clamp(self.target * 0.5);
     }
     fn target_rate(&self) -> BitRate {
         BitRate::from_bps_f64(self.target)
@@ -167,15 +143,5 @@ mod tests {
         assert!((literal.0 - 9.0).abs() < 0.1 && (windowed.0 - 9.0).abs() < 0.5, "{literal:?} {windowed:?}");
         assert!((literal.1 - 19.0).abs() < 0.1, "a twentieth of all packets so far: {literal:?}");
         assert_eq!(windowed.1, 70.0);
-    }
-
-    #[test]
-    fn the_published_curve() {
-        let rates = RateLimits { min: BitRate::from_kbps(1), max: BitRate::from_mbps(10_000), ..RateLimits::default() };
-        let controller = SdnL4s::new(&SdnL4sConfig { rates, ..SdnL4sConfig::default() });
-        for (share, mbps) in [(0.0, 10_000.0), (0.009, 10_000.0), (0.01, 99.0), (0.1, 9.0), (0.5, 1.0)] {
-            assert!((controller.rate(share) * 1e-6 - mbps).abs() < 1e-6, "{share}");
-        }
-        assert_eq!(controller.rate(1.0), 1000.0, "never nothing");
     }
 }

@@ -8,6 +8,7 @@ use super::history::{History, Sent};
 use super::prober::Prober;
 use super::queue::Queue;
 use super::round_trip::RoundTrip;
+use super::wakes::Wakes;
 use super::{Feedback, MediaController, PacketResult};
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
@@ -28,6 +29,8 @@ pub struct Sender {
     discard_after: Duration,
     queue: Queue,
     pacer: Pacer,
+    /// Wakes at which packets leave, in the pacer's place.
+    wakes: Option<Wakes>,
     prober: Prober,
     release: Instant,
     history: History,
@@ -43,6 +46,7 @@ impl Sender {
     /// A server that sends `video` from its start on.
     pub fn new(video: &VideoConfig, flow: FlowId, seed: u64, controller: Box<dyn MediaController + Send>) -> Self {
         let rate = media_rate(controller.target_rate());
+        let wakes = controller.wake_interval().map(|interval| Wakes::new(interval, Stream::new(seed, flow.0, "wakes")));
         Self {
             flow,
             controller,
@@ -50,6 +54,7 @@ impl Sender {
             discard_after: video.discard_after,
             queue: Queue::default(),
             pacer: Pacer::default(),
+            wakes,
             prober: Prober::default(),
             release: Instant::ZERO + video.start,
             history: History::default(),
@@ -144,7 +149,10 @@ impl Sender {
         }
         let probe = self.prober.sent(now, size);
         let seq = self.history.add(now, size, probe);
-        self.pacer.sent(now, size, self.controller.pacing_rate(), size);
+        match &mut self.wakes {
+            Some(wakes) => wakes.sent(size),
+            None => self.pacer.sent(now, size, self.controller.pacing_rate(), size),
+        }
         self.controller.on_sent(now, size);
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += size;
@@ -217,7 +225,11 @@ impl Endpoint for Sender {
         if in_flight > 0 && in_flight + size.0 > window {
             return None;
         }
-        if let Some(until) = self.pacer.wait(now) {
+        let wait = match &mut self.wakes {
+            Some(wakes) => wakes.wait(now, self.controller.pacing_rate()),
+            None => self.pacer.wait(now),
+        };
+        if let Some(until) = wait {
             self.release = until;
             return None;
         }

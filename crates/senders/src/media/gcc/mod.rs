@@ -16,7 +16,7 @@ mod pushback;
 mod thresholds;
 mod throughput;
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::{Feedback, MediaController, Probe, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
@@ -35,12 +35,14 @@ const PACING: f64 = 2.5;
 /// Seconds without a report from which on each further one takes a fifth away.
 const PATIENCE: u32 = 3;
 const SILENT_FACTOR: f64 = 0.8;
+/// Bounds of the time between two wakes of the pacer.
+const WAKE_INTERVAL: Range<Duration> = Range::between(Duration::ZERO, Duration::from_millis(100));
 
 /// GCC's configuration.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<GccConfig>))]
 pub struct GccConfig {
     /// Answer to losses. Default `likelihood`.
     pub losses: GccLosses,
@@ -48,15 +50,29 @@ pub struct GccConfig {
     pub probing: bool,
     /// Probe every 5 s while the video is the limit. In libwebrtc the application asks for it. Default true.
     pub alr_probing: bool,
+    /// Time between two wakes of the pacer, at each of which the worth of it leaves at once: 5 ms in libwebrtc up to 2021, which
+    /// paced packet by packet by a field trial only. Default 0 s: packet by packet.
+    pub wake_interval: Duration,
     /// Limits of the target rate.
     pub rates: RateLimits,
 }
 
 impl Default for GccConfig {
     fn default() -> Self {
-        Self { losses: GccLosses::default(), probing: true, alr_probing: true, rates: RateLimits::default() }
+        Self {
+            losses: GccLosses::default(),
+            probing: true,
+            alr_probing: true,
+            wake_interval: Duration::ZERO,
+            rates: RateLimits::default(),
+        }
     }
 }
+
+bounds! { GccConfig {
+    wake_interval: WAKE_INTERVAL,
+    ..losses, probing, alr_probing, rates
+} }
 
 impl CongestionControl for GccConfig {
     fn properties(&self) -> &'static Properties {
@@ -68,6 +84,7 @@ impl CongestionControl for GccConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {
@@ -107,6 +124,7 @@ enum Losses {
 #[derive(Clone, Debug)]
 pub struct Gcc {
     rates: RateLimits,
+    wake_interval: Duration,
     detector: DelayDetector,
     throughput: Throughput,
     delay: RateControl,
@@ -131,6 +149,7 @@ impl Gcc {
         let max = config.rates.max.as_bps() as f64;
         Self {
             rates: config.rates,
+            wake_interval: config.wake_interval,
             detector: DelayDetector::new(),
             throughput: Throughput::new(),
             delay: RateControl::new(initial),
@@ -259,6 +278,9 @@ impl MediaController for Gcc {
     }
     fn pacing_rate(&self) -> BitRate {
         BitRate::from_bps_f64(self.target * PACING)
+    }
+    fn wake_interval(&self) -> Option<Duration> {
+        (self.wake_interval > Duration::ZERO).then_some(self.wake_interval)
     }
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
