@@ -1,21 +1,26 @@
 # Two commands do everything: `make demo` and `make test`.
 CARGO ?= cargo
 OUT   ?= out
-# What users run is `release`; `make test` takes `ci`, which leaves link-time optimisation out.
+# What users run is `release`. `make test` takes `ci`, and compiles once: programs, libraries and their tests together, for Cargo would choose
+# other features of the same crates, and compile these anew, for each package alone.
 PROFILE ?= release
+ifeq ($(PROFILE),ci)
+TOGETHER := --workspace --all-features --lib --bins --tests
+TESTED := --profile ci
+endif
 BUILT := $(or $(CARGO_TARGET_DIR),target)
-# Scripts take the command and the profile from here.
-export PROFILE
+# Scripts take the command, the profile and what to compile from here.
+export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz packaging-brief debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz mutants environments debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
 
 build: web
-	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-cli
+	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-cli)
 
 # The report page, one self-contained file that the command carries inside.
 web: web/dist/report.html
@@ -26,19 +31,34 @@ web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(
 # Everything is compiled once: what makes a second time faster costs the first one two fifths.
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
-	  "fmt-check + language + imports + links + web + packages sdn-packages" "clippy" "unit built-links" "build" "same-bytes" \
-	  "reproduction + web-test" "wire-test + c-test" "python-test + instructions" "docs + packaging-brief" "sdn-test" "live-brief"
+	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "clippy" "build" "unit built-links + web-test" \
+	  "reproduction + wire-test + c-test" "python-test + instructions" "docs" "sdn-brief" "live-brief"
 	@echo "every check passed"
 
-# Besides, as it is published and whole: an hour and more.
+# Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
+WHOLE = python3 -B tests/parts.py --record results/test-all.csv
 test-all: test
-	python3 -B tests/parts.py "build" "c-test" "python-test" "packaging-test" "fuzz" "live-test"
+	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "sdn-test" "live-test" "papers-check"
+	for tool in fuzz mutants; do \
+	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$tool || exit 1; else $(MAKE) --no-print-directory $$tool; fi; done
 	@echo "every check of all passed"
 
 # Three minutes a target; skips, loudly, without cargo-fuzz.
 fuzz:
 	@if ! $(CARGO) fuzz --version > /dev/null 2>&1; then echo "SKIPPED: cargo-fuzz is not installed" >&2; exit 0; fi; \
 	for target in $$($(CARGO) fuzz list); do RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target -- -max_total_time=180 -max_len=512 || exit 1; done
+
+# One mutant in a hundred, others each day; all of them with SHARD=0/1, which takes a day or more. Names those that live, for a look at results/mutants,
+# and does not fail for them. Skips, loudly, without cargo-mutants.
+SHARD ?= $(shell expr $$(date +%j) % 100)/100
+mutants:
+	@if ! $(CARGO) mutants --version > /dev/null 2>&1; then echo "SKIPPED: cargo-mutants is not installed" >&2; exit 0; fi; \
+	$(CARGO) mutants --package tidemark-marker --package tidemark-wire --shard $(SHARD) --output $(OUT) || [ $$? -eq 2 ]
+
+# What Python's tests take, fetched while nothing else is to be done; a test that does not find its own makes it.
+environments:
+	tests/environment python bindings/python/tests/requirements.txt && tests/environment sdn sdn/requirements.txt sdn/requirements-test.txt && \
+	  tests/environment wire tests/wire/requirements.txt && tests/environment live tests/live/requirements.txt || true
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
 packages:
@@ -51,7 +71,7 @@ fmt-check:
 lint: clippy language links imports
 
 clippy: web
-	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
+	$(CARGO) clippy $(TESTED) --workspace --all-targets --all-features --locked -- -D warnings
 
 # Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
 language:
@@ -70,7 +90,7 @@ links:
 	python3 -B -m unittest discover --quiet -s tests/docs
 
 # Examples are checked by clippy, and linked where a test runs them.
-UNIT = $(CARGO) test --workspace --all-features --locked
+UNIT = $(CARGO) test $(TESTED) --workspace --all-features --locked
 unit: web
 	$(UNIT) --tests
 	$(UNIT) --doc
@@ -83,7 +103,7 @@ instructions:
 	crates/marker/benches/check-instructions
 
 docs: web
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) --workspace --no-deps --all-features --locked
 
 # A debug and a release build write the same bytes.
 same-bytes: build debug
@@ -98,6 +118,12 @@ reproduction: papers-build
 	$(TIDEMARK_PAPERS) --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
 	$(TIDEMARK_PAPERS) --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
 
+# All targets and headlines, with switches where `tidemark-sdn` is on PATH.
+papers-check: papers-build
+	mkdir -p $(OUT)
+	$(TIDEMARK_PAPERS) --all --check $(PAPERS)/results.json > $(OUT)/papers.txt
+	$(TIDEMARK_PAPERS) --headlines --check $(PAPERS)/headlines.json > $(OUT)/headlines.txt
+
 web-test: build
 	cd web && npm test && npm run test:browser
 
@@ -109,7 +135,7 @@ wire-test: build
 live-test: build
 	tests/live/run
 
-# A selection of them that takes five minutes; what is left then is skipped.
+# A selection of them that takes a minute and a half; what is left then is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
@@ -125,9 +151,6 @@ deb: build
 	packaging/debian/build $(DEBS) $(TIDEMARK)
 
 # What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
-packaging-brief: build
-	packaging/tests/debian
-
 packaging-test: build
 	packaging/tests/crates
 	packaging/tests/portable
@@ -148,6 +171,10 @@ wheel:
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
 sdn-test: build
 	sdn/tests/run
+
+# A selection of them: on a switch, but neither demos nor faults.
+sdn-brief: build
+	SDN_BRIEF=1 sdn/tests/run
 
 sdn-packages:
 	sdn/tests/install-packages.sh || echo "SKIPPED: the packages of sdn/tests/install-packages.sh could not all be installed" >&2
@@ -171,7 +198,7 @@ built-links: unit
 
 # The papers' own program.
 papers-build:
-	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-papers
+	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-papers)
 
 # Every target of the papers: the file of results, its rows as a table, and the papers' pages.
 PAPERS = results/papers

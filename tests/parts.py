@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Runs parts of `make test` and says what each took. Standard library only.
 
-    parts.py [--set NAME=VALUE] GROUP...
+    parts.py [--set NAME=VALUE] [--record FILE] GROUP...
 
 A group is parts that run beside each other, with ` + ` between them; a part is targets of make. Groups run one after another, and the first
-that fails is the last. Prints seconds of time and of processors.
+that fails is the last. Prints seconds of time and of processors. Of each part that passes, FILE keeps these, the day and the commit.
 """
 
 import argparse
+import csv
+import datetime
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -39,16 +42,37 @@ def run(group: str, settings: list[str]) -> list[tuple[str, float, float, bool]]
     return done
 
 
+def record(file: pathlib.Path, done: list[tuple[str, float, float, bool]]) -> None:
+    """Puts the parts that passed into a table, in the place of what it had of them."""
+    rows = {}
+    if file.exists():
+        with file.open(newline="") as table:
+            rows = {row["part"]: row for row in csv.DictReader(table)}
+    commit = subprocess.run(["git", "describe", "--always", "--dirty=-modified", "--exclude=*"], capture_output=True, text=True).stdout.strip()
+    day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    for part, seconds, used, passed in done:
+        if passed:
+            rows[part] = {"part": part, "day": day, "commit": commit, "seconds": round(seconds), "processor_seconds": round(used)}
+    with file.open("w", newline="") as table:
+        writer = csv.DictWriter(table, ["part", "day", "commit", "seconds", "processor_seconds"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows.values())
+
+
 def main() -> int:
     """Runs the groups of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for make")
+    parser.add_argument("--record", type=pathlib.Path, metavar="FILE", help="a table (CSV) of when each part ran last, and what it took")
     parser.add_argument("group", nargs="+")
     options = parser.parse_args()
     began = time.monotonic()
     done = []
     for group in options.group:
-        done += run(group, options.set)
+        finished = run(group, options.set)
+        done += finished
+        if options.record:
+            record(options.record, finished)
         if not all(passed for *_, passed in done):
             break
     print("\n   seconds   of processors   part")

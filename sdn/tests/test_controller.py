@@ -319,8 +319,8 @@ def test_the_literal_mode_marks_and_drops_by_rules_while_the_load_is_at_q1(tmp_p
     asyncio.run(test())
 
 
-@pytest.mark.parametrize("size", [50])
-def test_fifty_switches(tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("size", [12, pytest.param(50, marks=pytest.mark.full)])
+def test_many_switches(tmp_path: Path, size: int) -> None:
     """A ring with chords: every switch has four links."""
     cables: Cables = {}
     for number in range(1, size + 1):

@@ -62,7 +62,7 @@ def test_the_demo_prints_a_table_and_names_its_report(tmp_path: Path) -> None:
     assert interfaces() == before
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGKILL])
 def test_nothing_is_left_when_it_is_interrupted(tmp_path: Path, how: signal.Signals) -> None:
     before = interfaces()
     demo = subprocess.Popen(

@@ -61,6 +61,7 @@ def outage(laboratory: Laboratory, fault: Callable[[], None], seconds: float = 3
     return longest
 
 
+@pytest.mark.full
 def test_the_data_plane_goes_on_without_the_controller_and_a_new_one_takes_over(laboratory: Laboratory) -> None:
     def kill() -> None:
         laboratory.controller.kill()
@@ -90,6 +91,7 @@ def test_a_link_that_dies_is_gone_around(laboratory: Laboratory) -> None:
     laboratory.wait_until_ready()
 
 
+@pytest.mark.full
 def test_a_restarted_switch_gets_its_rules_and_queues_again(laboratory: Laboratory) -> None:
     switch = laboratory.switches[1]
 
@@ -106,6 +108,7 @@ def test_a_restarted_switch_gets_its_rules_and_queues_again(laboratory: Laborato
     assert all(there["connected"] for there in status["switches"])
 
 
+@pytest.mark.full
 def test_a_restarted_database_costs_a_moment(laboratory: Laboratory) -> None:
     """Rules and queues stay, and packets wait until ovs-vswitchd connects anew, after its 1 s."""
     switch = laboratory.switches[0]

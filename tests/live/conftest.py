@@ -194,14 +194,12 @@ def hang(limit):
     raise Hang(f"not ended after {limit} s; still there:\n" + ("\n".join(left.values()) or "no process: the test itself hangs"))
 
 
-# What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those that
-# are marked `full` are left out, and what is left when the time is over is skipped.
+# What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those run
+# that are marked `brief`, but for parameters that are marked `full`, and what is left when the time is over is skipped.
 BRIEF = "LIVE_BRIEF" in os.environ
-BUDGET_S = 240
+BUDGET_S = 150
 # What a test may take. Most take a few seconds, the longest of the selection one minute; `run` allows for one more that hangs twice.
 LIMIT_S = 120 if BRIEF else 300
-# These take longest. They go last, so that where time is short few are left out.
-LONG = ("test_iperf3", "test_senders", "test_endpoints", "test_agreement", "test_chromium")
 STARTED = time.monotonic()
 # The share of time in which something that could run had to wait for a processor (PSI, Linux' Documentation/accounting/psi.rst).
 MOST_PRESSURE = 0.3
@@ -213,15 +211,15 @@ ATTEMPTS = 2
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: left out where time is short (LIVE_BRIEF)")
+    config.addinivalue_line("markers", "brief: in the selection where time is short (LIVE_BRIEF)")
+    config.addinivalue_line("markers", "full: a parameter that is left out there")
 
 
 def pytest_collection_modifyitems(config, items):
     if BRIEF:
-        full = [item for item in items if item.get_closest_marker("full")]
-        config.hook.pytest_deselected(items=full)
-        rest = [item for item in items if item not in full]
-        items[:] = sorted(rest, key=lambda item: LONG.index(item.path.stem) + 1 if item.path.stem in LONG else 0)
+        brief = [item for item in items if item.get_closest_marker("brief") and not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in brief])
+        items[:] = brief
 
 
 def pytest_runtest_setup(item):

@@ -7,7 +7,6 @@ import pytest
 import agreement
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("case", agreement.CASES)
 def test_live_agrees_with_simulated(case):
     simulated = [figures for seed in range(1, 5) for figures in agreement.simulate(case, seed)]

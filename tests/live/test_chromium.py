@@ -123,7 +123,6 @@ def test_a_call_is_marked_and_says_so(shell, tmp_path):
     assert marked > 0
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("law", ["l4span", "ramp"])
 @pytest.mark.parametrize("kind", VIDEOS)
 def test_marking_shortens_the_queue_of_a_call(shell, tmp_path, unmarked, kind, law):
@@ -142,7 +141,6 @@ BUDGET_MS = 10
 WITHIN = {"l4span": ["--set", "marker.tau_s=6500 us"], "ramp": ["--set", "marker.low=1 ms", "--set", "marker.high=3 ms"]}
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("law", WITHIN)
 def test_thresholds_for_5qi_80_keep_a_call_within_its_budget(shell, tmp_path, unmarked, law):
     # In the mean the queue is 5.2 times shorter; what is asked of one run leaves room for how runs differ.
@@ -154,7 +152,6 @@ def test_thresholds_for_5qi_80_keep_a_call_within_its_budget(shell, tmp_path, un
     assert with_law[1] > 0.6 * without[1], (without, with_law)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("law", ["l4span", "ramp"])
 def test_a_call_beside_a_download_keeps_its_delay(shell, tmp_path, law):
     # What a phone does: a call while CUBIC, with classic ECN, loads something over the same bearer. Twice the call's cell.

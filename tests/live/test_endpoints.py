@@ -29,8 +29,9 @@ def finish(process, code=0):
     return [json.loads(line) for line in out.splitlines()], err
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("listener", ["send", "receive"])
-@pytest.mark.parametrize("controller", [*CONTROLLERS, "sdn-l4s"])
+@pytest.mark.parametrize("controller", [*CONTROLLERS, pytest.param("sdn-l4s", marks=pytest.mark.full)])
 def test_either_end_may_wait_for_the_other(controller, listener):
     caller = "receive" if listener == "send" else "send"
     options = ["--controller", controller, "--time", "2 s", "--interval", "500 ms"]
@@ -50,7 +51,7 @@ def test_either_end_may_wait_for_the_other(controller, listener):
         assert received["frames"] > 90 and received["frames_lost"] == 0
 
 
-@pytest.mark.parametrize("controller", [name if name == "udp-prague" else pytest.param(name, marks=pytest.mark.full) for name in LEAST])
+@pytest.mark.parametrize("controller", LEAST)
 def test_a_flow_is_marked_by_the_cell_and_keeps_its_queue_short(shell, tmp_path, controller):
     options = ["--controller", controller, "--time", "8 s"]
     cell = shell("--cell", "5g-static", "--set", "warmup=3 s", "--round-trip", "20 ms", out=tmp_path,
@@ -79,8 +80,8 @@ def test_a_flow_is_marked_by_the_cell_and_keeps_its_queue_short(shell, tmp_path,
     [
         ("udp-prague", "bleached"),
         ("scream", "black-holed"),
-        pytest.param("udp-prague", "black-holed", marks=pytest.mark.full),
-        pytest.param("scream", "bleached", marks=pytest.mark.full),
+        ("udp-prague", "black-holed"),
+        ("scream", "bleached"),
     ],
 )
 def test_a_path_that_breaks_ecn_is_reported_by_both_ends(shell, controller, path):

@@ -36,6 +36,7 @@ command = "kill -9 $$"
     assert " 0% packet loss" in done.stdout
 
 
+@pytest.mark.brief
 def test_a_ue_device_deleted_from_inside_ends_the_cell_with_a_message(shell, nothing_left):
     cell = shell("--cell", "5g-static", command=["sh", "-c", "ip link delete cell0; exec sleep 60"])
     assert cell.finish(timeout=20) == 2
@@ -61,6 +62,7 @@ def test_without_any_coverage_packets_wait_or_are_lost_and_the_cell_goes_on(shel
     assert cell.summary()["live"]["overload"] == 0
 
 
+@pytest.mark.brief
 def test_malformed_and_oversized_packets_are_survived(tmp_path, upf, nothing_left):  # noqa: F811
     process = gnb(tmp_path, "--cell", "5g-static")
     header = bytes([0x34, 255]) + (8).to_bytes(2, "big") + TEID.to_bytes(4, "big") + bytes([0, 0, 0, 0x85, 1, 0, 9, 0])

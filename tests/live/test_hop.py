@@ -85,6 +85,7 @@ def carries(rate, expected, rel):
     assert BRIEF or rate > expected * (1 - rel)
 
 
+@pytest.mark.brief
 def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, hop, tmp_path):
     process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms", out=tmp_path)
     trips = run("ping", "-c", 5, "-i", 0.2, RIGHT, inside="left").split("rtt min/avg/max/mdev = ")[1]
@@ -120,6 +121,7 @@ sender = {{ controller = "udp-prague" }}
 """
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("discipline", ["dualpi2", pytest.param("sdn-port", marks=pytest.mark.full)])
 def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, discipline):
     out = tmp_path / "live"
@@ -148,6 +150,7 @@ def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, disci
     assert BRIEF or abs(queues[0] - queues[1]) < 1.0, queues
 
 
+@pytest.mark.brief
 def test_errors_name_the_interface_and_the_command_that_helps(ends, tmp_path):
     def error(left, right, *arguments):
         command = [TIDEMARK, "hop", "--left", left, "--right", right, *arguments]
@@ -174,7 +177,8 @@ def promiscuity(side):
 CONTROL = pathlib.Path("/run/tidemark/0.ctl")
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.brief
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGHUP, marks=pytest.mark.full), signal.SIGKILL])
 def test_nothing_is_left_however_it_ends(nothing_left, ends, hop, tmp_path, how):
     process = hop("--rate", "20 Mbit/s", "--delay", "20 ms", out=tmp_path)
     assert [promiscuity("left"), promiscuity("right")] == [1, 1]

@@ -62,6 +62,7 @@ def unmarked():
     return {}
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("short_circuit", [pytest.param(False, id="ip-field"), pytest.param(True, id="short-circuit", marks=pytest.mark.full)])
 @pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
 @pytest.mark.parametrize("controller", ["cubic", *(pytest.param(name, marks=pytest.mark.full) for name in ("reno", "bbr"))])
@@ -100,7 +101,6 @@ sender = {{ controller = "reno", tcp = {{ ecn = "off" }} }}
 """
 
 
-@pytest.mark.full
 def test_without_marks_the_kernels_send_buffer_leaves_the_queue_that_ours_does(shell, tmp_path):
     summary, _ = download(shell, tmp_path / "live", "none", "--congestion reno")
     (tmp_path / "scenario.toml").write_text(SIMULATED)
@@ -154,7 +154,6 @@ def test_udp_with_ect1_is_marked_and_otherwise_unharmed(shell, tmp_path):
             assert flow["dropped"] == 0
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("version", [4, 6])
 def test_both_versions_of_ip_carry_the_cells_rate(shell, tmp_path, version):
     address = GATEWAY if version == 4 else GATEWAY6

@@ -53,6 +53,7 @@ def scenario(tmp_path):
     return file
 
 
+@pytest.mark.brief
 def test_a_program_hears_the_modem_and_asks_it(shell, scenario, tmp_path, nothing_left):
     cell = shell(scenario, command=["python3", "-c", LISTENER, GATEWAY], out=tmp_path / "out")
     assert cell.finish() == 0, cell.stderr

@@ -27,6 +27,7 @@ def filtered(rule):
         subprocess.run(["nft", "delete", "table", "ip", "path"], check=True)
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("path", ECT1_RULES)
 def test_a_path_is_told_by_what_it_does_to_ect1(shell, path):
     answering = subprocess.Popen([TIDEMARK, "probe", "--listen", "4000"])

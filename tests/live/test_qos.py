@@ -37,6 +37,7 @@ def datagrams(count, family, to, port=0, octet=0):
         time.sleep(0.001)
 
 
+@pytest.mark.brief
 def test_real_packets_take_the_bearers_of_their_filters(shell, tmp_path, nothing_left):
     scenario, ready = tmp_path / "qos.toml", tmp_path / "ready"
     scenario.write_text(SCENARIO)

@@ -44,6 +44,7 @@ def latest_pings(log, count):
     return sorted(map(float, times[-count:]))
 
 
+@pytest.mark.brief
 def test_a_running_cell_says_how_it_is(running, nothing_left):
     cell, _ = running()
     mode = SOCKET.stat().st_mode
@@ -70,6 +71,7 @@ def test_another_user_may_not_ask(running):
     cell.finish()
 
 
+@pytest.mark.brief
 def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, nothing_left):
     cell, log = running()
     assert "another channel" in ctl("set", "ue.0.channel.snr_db=3")
@@ -150,6 +152,7 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     cell.finish()
 
 
+@pytest.mark.brief
 def test_both_sides_are_captured_and_the_run_leaves_its_folder(shell, tmp_path, nothing_left):
     needs("ping")
     inside(shell, f"ping -c 10 -i 0.05 {GATEWAY}", "--pcap", str(tmp_path / "pcap"), out=tmp_path / "out")
@@ -253,7 +256,6 @@ def test_packets_that_it_does_not_understand_pass_unharmed(shell, tmp_path, noth
     assert all(body in arrived for body in sent)
 
 
-@pytest.mark.full
 def test_memory_stays_flat(shell, tmp_path, nothing_left):
     needs("iperf3")
     server = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)

@@ -45,6 +45,7 @@ def sleeper(shell, tmp_path):
     return start
 
 
+@pytest.mark.brief
 def test_the_command_has_one_device_and_its_exit_code_is_ours(shell, nothing_left):
     devices = inside(shell, "ip -brief link").split("\n")
     assert [line.split()[0] for line in devices if line] == ["lo", "cell0"]
@@ -54,6 +55,7 @@ def test_the_command_has_one_device_and_its_exit_code_is_ours(shell, nothing_lef
     assert cell.finish() == 127
 
 
+@pytest.mark.brief
 def test_a_ping_takes_the_cells_time(shell, nothing_left):
     needs("ping")
     for address in (GATEWAY, GATEWAY6):
@@ -78,6 +80,7 @@ def test_large_packets_pass_whole_and_in_fragments(shell, nothing_left):
             assert " 0% packet loss" in text
 
 
+@pytest.mark.brief
 def test_the_outside_is_reached_as_the_host_reaches_it(shell, nothing_left):
     needs("ping")
     # Another network behind the host, which knows nothing of the cell's addresses.
@@ -139,6 +142,7 @@ def test_two_cells_at_once_do_not_meet(shell, sleeper, nothing_left):
     first.finish()
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_everything(sleeper, nothing_left, end):
     cell = sleeper()
@@ -171,6 +175,7 @@ def test_programs_inside_have_all_signals(shell, nothing_left):
     assert inside(shell, script).split() == ["124", str(128 + signal.SIGTERM)]
 
 
+@pytest.mark.brief
 def test_what_a_killed_cell_left_is_cleared_by_the_next(shell, sleeper, nothing_left):
     cell = sleeper()
     cell.process.kill()
@@ -224,6 +229,7 @@ def test_a_device_deleted_from_outside_ends_the_cell_with_a_message(sleeper, not
     assert "tidemark0 is gone" in cell.stderr
 
 
+@pytest.mark.brief
 def test_without_privileges_the_message_says_what_to_do(shell):
     needs("setpriv")
     command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "unshare", "--user", TIDEMARK, "shell", "--", "true"]
@@ -244,6 +250,7 @@ def tun_for_all(tmp_path):
     subprocess.run(["umount", "/dev/net/tun"], check=True)
 
 
+@pytest.mark.brief
 def test_an_ordinary_user_gets_a_cell_where_the_system_gives_user_namespaces(tun_for_all):
     needs("setpriv")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

@@ -92,6 +92,7 @@ def seen(process):
     return [tuple(map(int, line.split())) for line in out.splitlines()]
 
 
+@pytest.mark.brief
 def test_a_upf_reaches_a_ue_and_ecn_survives_the_tunnel(tmp_path, upf, nothing_left):
     needs("tshark")
     needs("tcpdump")
@@ -316,6 +317,7 @@ def download_through_two_halves(folder, law, *settings, both=()):
     return json.loads(out), {**summary["ues"][0], "with_ce": with_ce}
 
 
+@pytest.mark.brief
 def test_l4s_has_a_bearer_of_its_own_through_both_halves(tmp_path, nothing_left):
     needs("iperf3")
     # The CU's packet filter steers ECT(1) to the second bearer, which has a law; CUBIC fills the first one's queue, which has none.
@@ -465,6 +467,7 @@ def cu_beside_a_third_host(*options):
             cu.communicate(timeout=10)
 
 
+@pytest.mark.brief
 def test_a_third_host_reaches_neither_the_host_nor_the_marker_of_a_cu(third_host, nothing_left):
     with cu_beside_a_third_host() as (cu, du, core, ctl):
         # Packets from any address, delivery statuses, and a scan for TEIDs: five each.
@@ -549,6 +552,7 @@ def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
     assert refused.returncode == 2 and f"`{law}` decides where packets leave the RLC queue" in " ".join(refused.stderr.split()), refused
 
 
+@pytest.mark.brief
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
     """A DU made of bytes, which transmits nothing by itself."""
     cu = subprocess.Popen(
@@ -684,7 +688,6 @@ def test_what_f1_u_loses_between_the_halves_is_counted_and_stands_in_no_queue(no
     assert counted["lost"] == len(losses) and counted["marker"]["unknown_sns"] == 0
 
 
-@pytest.mark.full
 def test_a_cu_holds_back_what_its_du_has_no_room_for(tmp_path, nothing_left):
     needs("iperf3")
     # Without marks CUBIC fills what queue there is: 60 kB at the DU, the rest waits in the CU, and nothing is dropped.
@@ -704,7 +707,6 @@ def test_a_du_refuses_a_law_for_the_uplink(nothing_left):
     assert refused.returncode == 2 and "uplink_marker: needs" in refused.stderr and "Leave it out" in refused.stderr, refused
 
 
-@pytest.mark.full
 def test_sns_of_twelve_bits_go_round_between_the_halves(tmp_path, nothing_left):
     needs("iperf3")
     counted, ue = download_through_two_halves(tmp_path, "l4span", both=["--set", 'ue.0.rlc={ pdcp_sn = "12", queue_sdus = 1000 }'])
@@ -714,7 +716,7 @@ def test_sns_of_twelve_bits_go_round_between_the_halves(tmp_path, nothing_left):
     assert ue["throughput_mbps"] > 20
 
 
-@pytest.mark.parametrize("period", [*(pytest.param(period, marks=pytest.mark.full) for period in ("0 ms", "5 ms")), "10 ms"])
+@pytest.mark.parametrize("period", ["0 ms", "5 ms", "10 ms"])
 def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     needs("iperf3")
     # A DU reports each slot, or as gNBs do: every 5 or 10 ms.

@@ -1,5 +1,6 @@
 """Runs the examples of crates/wire, which emit and inspect frames, for the decoders here to judge."""
 
+import functools
 import json
 import os
 import pathlib
@@ -9,11 +10,22 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = pathlib.Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
-PROFILE = os.environ.get("PROFILE", "dev")
+
+
+@functools.cache
+def example(package, name):
+    """Builds an example, and gives its path."""
+    # With what `make test` compiles together, its dependencies are there.
+    packages = os.environ.get("TOGETHER", "").split() or ["--package", package]
+    command = ["cargo", "build", "--quiet", "--profile", os.environ.get("PROFILE", "dev"), *packages, "--example", name, "--message-format=json"]
+    messages = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    built = (json.loads(line) for line in messages.splitlines())
+    (path,) = (target["executable"] for target in built if target.get("target", {}).get("kind") == ["example"] and target["target"]["name"] == name)
+    return pathlib.Path(path)
 
 
 def run_example(name, *arguments, stdin=None):
-    command = ["cargo", "run", "--quiet", "--profile", PROFILE, "--package", "tidemark-wire", "--example", name, "--", *map(str, arguments)]
+    command = [example("tidemark-wire", name), *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, check=True, text=True).stdout
 
 

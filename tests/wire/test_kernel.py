@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import itertools
 import os
-import pathlib
 import select
 import shutil
 import socket
@@ -16,7 +15,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PROFILE, ROOT
+from conftest import example
 
 TUNSETIFF, IFF_TUN_WITHOUT_INFO = 0x400454CA, 0x1001
 # Of this run alone: a run that was killed leaves its namespaces. An interface's name has 15 characters at the most.
@@ -128,13 +127,10 @@ def test_a_connection_goes_on(tunnels, address, mode, tcp_ecn):
         set_ecn = inside(name, "sh", "-c", f"echo {tcp_ecn} > /proc/sys/net/ipv4/tcp_ecn")
         if subprocess.run(set_ecn, capture_output=True, check=False).returncode != 0:
             pytest.skip(f"this kernel does not know tcp_ecn={tcp_ecn}")
-    build = ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "tidemark-wire", "--example", "rewrite", "--message-format=json"]
-    messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    executable = messages.split('"executable":"')[1].split('"')[0]
 
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     before = {name: counters(name) for name in NAMES}
-    hop = subprocess.Popen([pathlib.Path(executable), mode], **pipes)
+    hop = subprocess.Popen([example("tidemark-wire", "rewrite"), mode], **pipes)
     server = subprocess.Popen(inside(NAMES[0], sys.executable, "-c", SERVER, address, str(SIZE)), **pipes)
     try:
         assert server.stdout.readline() == "listening\n"

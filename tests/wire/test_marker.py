@@ -1,12 +1,11 @@
 """The kernel's TCP goes on through the marker's packet path, and answers marks that only its acknowledgements carried."""
 
 import hashlib
-import pathlib
 import subprocess
 import sys
 
 import pytest
-from conftest import PROFILE, ROOT
+from conftest import example
 from test_kernel import CLIENT, NAMES, SERVER, SIZE, counters, forward, inside, tcp_flags, tunnels  # noqa: F401
 
 
@@ -22,13 +21,10 @@ def test_short_circuited_feedback_is_taken_for_the_receivers_own(tunnels, addres
             setting = inside(name, "sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{key}")
             if subprocess.run(setting, capture_output=True, check=False).returncode != 0:
                 pytest.skip(f"this kernel refuses {key}={value}: its TCP can't be asked for AccECN")
-    build = ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "tidemark-marker", "--example", "hop", "--message-format=json"]
-    messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    executable = messages.split('"executable":"')[1].split('"')[0]
 
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     before = {name: counters(name) for name in NAMES}
-    hop = subprocess.Popen([pathlib.Path(executable)], stderr=subprocess.PIPE, **pipes)
+    hop = subprocess.Popen([example("tidemark-marker", "hop")], stderr=subprocess.PIPE, **pipes)
     server = subprocess.Popen(inside(NAMES[0], sys.executable, "-c", SERVER, address, str(SIZE)), **pipes)
     try:
         assert server.stdout.readline() == "listening\n"

@@ -15,7 +15,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 STUDY = {"vary": {"marker.law": ["none", "l4span", "step"]}, "seeds": 8, "name": "laws"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two_workers():
     ray.init(num_cpus=2, include_dashboard=False, logging_level=40, log_to_driver=False)
     yield

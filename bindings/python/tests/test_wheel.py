@@ -10,7 +10,7 @@ LIMIT = 15_000_000
 """Bytes that a wheel may have."""
 
 
-@pytest.mark.skipif("TIDEMARK_WHEELS" not in os.environ, reason="no wheel: bindings/python/tests/run builds it")
+@pytest.mark.skipif("TIDEMARK_WHEELS" not in os.environ, reason="no wheel: `make python-test` builds it")
 def test_the_wheel_is_small_and_for_every_python_from_3_11():
     (wheel,) = Path(os.environ["TIDEMARK_WHEELS"]).glob("tidemark-*.whl")
     assert "-cp311-abi3-" in wheel.name
