@@ -1,4 +1,4 @@
-//! The report: the page that `web/` builds, with the run's data inside.
+//! The report's page, which `web/` builds, with the run's data inside.
 
 use miette::{IntoDiagnostic, Result};
 use tidemark_record::output::report_data;

@@ -1,99 +1,95 @@
-//! The tables on the terminal.
+//! The tables on the terminal, of the summary of a run.
 
 use comfy_table::{Cell, CellAlignment, Table};
-use serde::Serialize;
-use tidemark_record::FlowResult;
-use tidemark_record::fields::{Column, Declared};
-use tidemark_sim::RunResult;
+use serde_json::Value;
+use tidemark_record::fields::{Column, Declared as _};
+use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult, UeResult};
 use tidemark_terminal::table::{number, table, text};
 
 /// Rows beyond this many are left to the files and the report.
 const MAX_ROWS: usize = 24;
 
+/// All tables of a run, in their order.
+pub(crate) fn all(summary: &Value) -> Vec<String> {
+    let of = |name| list(summary, name);
+    let mut tables = vec![flows(of("flows"))];
+    tables.extend(rows(&UeResult::STRUCT.terminal_columns(), &of("ues").iter().collect::<Vec<_>>()));
+    tables.extend(parts(of("flows"), "media"));
+    tables.extend(parts(of("flows"), "transfers"));
+    tables.extend(bearers(of("bearers")));
+    tables.extend(rows(&RouterResult::STRUCT.terminal_columns(), &of("routers").iter().collect::<Vec<_>>()));
+    tables.extend(rows(&NetworkCellResult::STRUCT.terminal_columns(), &of("cells").iter().collect::<Vec<_>>()));
+    tables.push(cell(summary));
+    tables
+}
+
 /// Draws a row a flow, and below the parts of each flow's mean one-way delay.
-pub(crate) fn flows(result: &RunResult) -> String {
-    let table = declared(result.flows.iter().take(MAX_ROWS));
-    let splits = result.flows.iter().take(MAX_ROWS).filter_map(|flow| {
-        let s = flow.split_ms?;
-        let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
-        Some(format!(
-            "  {}: propagation {:.1} + {router}CU {:.1} + queuing {:.1} + scheduling {:.1} + HARQ {:.1} + RLC {:.1} + reordering {:.1}\n",
-            flow.name, s.propagation, s.cu, s.queuing, s.scheduling, s.harq, s.rlc, s.reordering
-        ))
+fn flows(flows: &[Value]) -> String {
+    let table = rows(&FlowResult::STRUCT.terminal_columns(), &flows.iter().collect::<Vec<_>>()).unwrap_or_default();
+    let splits = flows.iter().take(MAX_ROWS).filter_map(|flow| {
+        let split = flow["split_ms"].as_object()?;
+        let part = |name: &str| split.get(name).and_then(Value::as_f64);
+        let parts = SPLIT.iter().filter_map(|(name, shown)| Some(format!("{shown} {:.1}", part(name)?)));
+        Some(format!("  {}: {}\n", flow["name"].as_str()?, parts.collect::<Vec<_>>().join(" + ")))
     });
-    format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
+    let splits: String = splits.collect();
+    if splits.is_empty() { table } else { format!("{table}mean one-way delay in ms:\n{splits}") }
 }
 
-/// Draws a row for each flow with frames; `None` where none has any.
-pub(crate) fn frames(result: &RunResult) -> Option<String> {
-    parts(result, "media", |flow| flow.media.is_some())
-}
+/// Parts of a delay, in their order on the way.
+const SPLIT: [(&str, &str); 8] = [
+    ("propagation", "propagation"),
+    ("router", "router"),
+    ("cu", "CU"),
+    ("queuing", "queuing"),
+    ("scheduling", "scheduling"),
+    ("harq", "HARQ"),
+    ("rlc", "RLC"),
+    ("reordering", "reordering"),
+];
 
-/// Draws a row for each flow with transfers or pages that completed; `None` where none has any.
-pub(crate) fn transfers(result: &RunResult) -> Option<String> {
-    parts(result, "transfers", |flow| flow.transfers.is_some())
-}
-
-/// Draws the names of flows beside one of their fields, for those that have it.
-fn parts(result: &RunResult, field: &'static str, has: impl Fn(&FlowResult) -> bool) -> Option<String> {
-    let rows: Vec<_> = result.flows.iter().filter(|flow| has(flow)).collect();
+/// Draws the names of flows beside one of their fields, for those that have it; `None` where none has it.
+fn parts(flows: &[Value], field: &'static str) -> Option<String> {
+    let having: Vec<_> = flows.iter().filter(|flow| flow[field].is_object()).collect();
     let names = FlowResult::STRUCT.terminal_columns().into_iter().filter(|column| column.is_text);
-    let columns: Vec<_> = names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect();
-    let table = with_columns(&columns, rows.iter().take(MAX_ROWS).copied());
-    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
+    rows(&names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect::<Vec<_>>(), &having)
 }
 
-/// Draws a row a UE.
-pub(crate) fn ues(result: &RunResult) -> String {
-    let table = declared(result.ues.iter().take(MAX_ROWS));
-    format!("{table}\n{}", rest(result.ues.len()))
+/// Draws the bearers of UEs that have several; `None` where all have one.
+fn bearers(bearers: &[Value]) -> Option<String> {
+    let several = |ue: &Value| bearers.iter().any(|of| of["ue"] == *ue && of["drb"].as_u64() > Some(1));
+    let of_several: Vec<_> = bearers.iter().filter(|bearer| several(&bearer["ue"])).collect();
+    rows(&BearerResult::STRUCT.terminal_columns(), &of_several)
 }
 
-/// The bearers of UEs that have several; `None` where all have one.
-pub(crate) fn bearers(result: &RunResult) -> Option<String> {
-    let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
-    let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
-    let table = declared(rows.iter().take(MAX_ROWS).copied());
-    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
-}
-
-/// Draws a row a router.
-pub(crate) fn routers(result: &RunResult) -> String {
-    declared(result.routers.iter()).to_string()
-}
-
-/// Draws a row a cell of a network.
-pub(crate) fn cells(result: &RunResult) -> String {
-    format!("{}\n{}", declared(result.cells.iter().take(MAX_ROWS)), rest(result.cells.len()))
-}
-
-/// Writes a line on the cell, or on all cells of a network together, with the count of packets.
-pub(crate) fn cell(result: &RunResult) -> String {
-    let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
-    let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
-    let what = if result.cells.is_empty() { "cell" } else { "all cells" };
-    let satisfied = result
-        .cell
-        .satisfied
-        .map_or_else(String::new, |share| format!("{} of the UEs with frames satisfied; ", percent(Some(share))));
+/// Writes a line on the cell, or on all cells of a network together, with the count of packets; of the count alone where there is no UE.
+fn cell(summary: &Value) -> String {
+    let cell = &summary["cell"];
+    let counted = cell["conservation"].as_str().unwrap_or_default();
+    if list(summary, "ues").is_empty() {
+        return counted.into();
+    }
+    let percent = |field: &str| cell[field].as_f64().map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    let what = if list(summary, "cells").is_empty() { "cell" } else { "all cells" };
+    let satisfied = if cell["satisfied"].is_null() {
+        String::new()
+    } else {
+        format!("{} of the UEs with frames satisfied; ", percent("satisfied"))
+    };
     format!(
-        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used, {up} of the uplink's; {satisfied}{}",
-        result.cell.throughput_mbps, result.cell.conservation
+        "{what}: {:.2} Mbit/s, {} of the downlink resource blocks used, {} of the uplink's; {satisfied}{counted}",
+        cell["throughput_mbps"].as_f64().unwrap_or_default(),
+        percent("utilisation"),
+        percent("uplink_utilisation"),
     )
 }
 
-/// Table of results with the columns that their fields declare.
-fn declared<'a, T: Declared + Serialize + 'a>(rows: impl Iterator<Item = &'a T>) -> Table {
-    with_columns(&T::STRUCT.terminal_columns(), rows)
-}
-
-/// Table of results with these columns, but for those that no row has a value in.
-fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<Item = &'a T>) -> Table {
-    let rows: Vec<_> = rows.map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
-    let is_shown = |column: &&Column| rows.iter().any(|row| column.text(row).is_some());
-    let columns: Vec<_> = columns.iter().filter(is_shown).collect();
-    let mut table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
-    for row in &rows {
+/// Draws a table with a row each, but for columns that no row has a value in; `None` without rows.
+fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
+    let shown = &rows[..rows.len().min(MAX_ROWS)];
+    let columns: Vec<_> = columns.iter().filter(|column| shown.iter().any(|row| column.text(row).is_some())).collect();
+    let mut table: Table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
+    for row in shown {
         table.add_row(columns.iter().map(|column| match column.text(row) {
             Some(said) if column.is_text => text(&said),
             Some(said) if column.type_name() == "boolean" => text(if said == "true" { "yes" } else { "no" }),
@@ -102,7 +98,11 @@ fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<I
             None => number(None, 0),
         }));
     }
-    table
+    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
+}
+
+fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
+    summary[name].as_array().map_or(&[], Vec::as_slice)
 }
 
 fn rest(rows: usize) -> String {

@@ -1,4 +1,4 @@
-//! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du`, `hop` and `ctl`.
+//! The cell in real time: `tidemark shell`, `tidemark shell`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod admission;
 mod connections;
@@ -8,7 +8,7 @@ mod exposition;
 mod flows;
 mod history;
 pub(crate) mod hop;
-pub(crate) mod lab;
+mod lab;
 mod modem;
 mod pcap;
 mod preset;
