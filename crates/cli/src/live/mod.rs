@@ -18,6 +18,7 @@ mod session;
 pub(crate) mod shell;
 mod snapshot;
 pub(crate) mod tunnels;
+mod verdict;
 mod view;
 mod warning;
 mod watch;

@@ -127,8 +127,9 @@ impl Options {
         }
         let rights = privilege::acquire().map_err(|error| miette!("{error}"))?;
         let signals = Signals::take().map_err(|error| miette!("{error}"))?;
-        let (code, mut result) = self.serve(scenario, jobs, rights, signals)?;
+        let (code, mut result, verdicts) = self.serve(scenario, jobs, rights, signals)?;
         eprintln!("{}", outline(&result));
+        verdicts.iter().for_each(|verdict| eprintln!("tidemark: {verdict}"));
         result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         if let Some(out) = &self.out {
             eprintln!("report: {}", write(out, &mut result)?.display());
@@ -142,7 +143,7 @@ impl Options {
         jobs: Jobs,
         rights: Rights,
         signals: Signals,
-    ) -> Result<(u8, RunResult)> {
+    ) -> Result<(u8, RunResult, Vec<String>)> {
         let refused = |error: tidemark_emu::Error| miette!("{error}");
         let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
         let about = jobs.about(&scenario.name);
@@ -271,7 +272,7 @@ impl Options {
             _ => {}
         }
         outcome.map_err(refused)?;
-        Ok((code, watch.recorder.result(drops, &shared.history())))
+        Ok((code, watch.recorder.result(drops, &shared.history()), watch.recorder.verdicts()))
     }
 
     /// The core device on the host, and the way out from it.
