@@ -10,6 +10,8 @@ use crate::{endpoint, live};
 pub(crate) enum Realtime {
     /// Run a command as a UE behind a cell, or the UEs and servers of a scenario, with real packets in real time
     Shell(live::shell::Shell),
+    /// Run a command without marks, with marks and with an outage, and say how it fared
+    Test(live::trial::Test),
     /// Query or change a live cell that is running
     Ctl(live::control::Ctl),
     /// Be a gNB's user plane, or one half of it, with a live cell
@@ -47,7 +49,7 @@ pub(crate) enum Net {
 impl Realtime {
     /// True for what has a way of its own with signals, and needs a process without other threads.
     pub(crate) fn takes_signals(&self) -> bool {
-        !matches!(self, Self::Net(Net::Send(_) | Net::Receive(_)))
+        !matches!(self, Self::Test(_) | Self::Net(Net::Send(_) | Net::Receive(_)))
     }
 
     /// Runs the command; gives the exit code, which is that of the cell for a command behind one.
@@ -57,6 +59,7 @@ impl Realtime {
     pub(crate) fn execute(self) -> Result<u8> {
         match self {
             Self::Shell(shell) => shell.execute(),
+            Self::Test(test) => test.execute(),
             Self::Ctl(ctl) => ctl.execute().map(|()| 0),
             Self::Gnb(Gnb::N3(n3)) => n3.execute(),
             Self::Gnb(Gnb::Cu(cu)) => cu.execute(),

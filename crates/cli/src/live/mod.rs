@@ -17,6 +17,7 @@ mod record;
 mod session;
 pub(crate) mod shell;
 mod snapshot;
+pub(crate) mod trial;
 pub(crate) mod tunnels;
 mod verdict;
 mod view;

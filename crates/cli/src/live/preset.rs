@@ -28,7 +28,7 @@ const OPTIONS: &str = "after # stands a column's name, then `unit`, `time`, `ski
                        trace:drive.csv#DL_bitrate,unit=kbit/s,skip=10 s";
 
 /// Name of the preset where none is given.
-const DEFAULT: &str = PRESETS[0].0;
+pub(super) const DEFAULT: &str = PRESETS[0].0;
 
 /// Choice of a cell, and of the way it runs.
 #[derive(Args)]
