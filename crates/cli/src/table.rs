@@ -6,8 +6,12 @@ use tidemark_record::fields::{Column, Declared as _};
 use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult, UeResult};
 use tidemark_terminal::table::{number, table, text};
 
-/// Rows beyond this many are left to the files and the report.
+/// Rows of a table at most. Of more those that fare worst are shown; the files and the report have all.
 const MAX_ROWS: usize = 24;
+/// Rows of those that fare worst.
+const WORST: usize = 5;
+/// Figures by which rows fare worse, the first that they have.
+const DELAYS: [&str; 3] = ["/owd_ms/p95", "/queue_ms/p95", "/media/delay_ms/p95"];
 
 /// All tables of a run, in their order.
 pub(crate) fn all(summary: &Value) -> Vec<String> {
@@ -26,10 +30,13 @@ pub(crate) fn all(summary: &Value) -> Vec<String> {
 /// Draws a row a flow, and below the parts of each flow's mean one-way delay.
 fn flows(flows: &[Value]) -> String {
     let table = rows(&FlowResult::STRUCT.terminal_columns(), &flows.iter().collect::<Vec<_>>()).unwrap_or_default();
-    let splits = flows.iter().take(MAX_ROWS).filter_map(|flow| {
+    let flows: Vec<_> = flows.iter().collect();
+    let splits = worst(&flows).into_iter().filter_map(|flow| {
         let split = flow["split_ms"].as_object()?;
         let part = |name: &str| split.get(name).and_then(Value::as_f64);
-        let parts = SPLIT.iter().filter_map(|(name, shown)| Some(format!("{shown} {:.1}", part(name)?)));
+        // What took no time says nothing, as the radio's parts where there is none.
+        let parts = SPLIT.iter().filter_map(|(name, shown)| Some((shown, part(name).filter(|time| *time >= 0.05)?)));
+        let parts = parts.map(|(shown, time)| format!("{shown} {time:.1}"));
         Some(format!("  {}: {}\n", flow["name"].as_str()?, parts.collect::<Vec<_>>().join(" + ")))
     });
     let splits: String = splits.collect();
@@ -84,13 +91,76 @@ fn cell(summary: &Value) -> String {
     )
 }
 
-/// Draws a table with a row each, but for columns that no row has a value in; `None` without rows.
+/// Columns that a narrow terminal leaves out, the first ones first: people decide by the median, the 95th percentile, marks and drops.
+const LEFT_OUT: [&str; 10] =
+    ["p99.9", "mean", "p99", "retx", "RTT ms: p95", "controller", "law", "RTT ms: p50", "p50", "p95"];
+
+/// Heading of a column with that of its group: `RTT ms: p50` for a `p50` that stands behind `RTT ms: mean`.
+fn with_group(columns: &[Column]) -> Vec<(String, &Column)> {
+    let mut group = String::new();
+    let named = columns.iter().map(|column| {
+        let (of, name) =
+            column.heading.split_once(": ").map_or((None, column.heading.as_str()), |(of, name)| (Some(of), name));
+        match of {
+            Some(of) => group = of.to_string(),
+            None if !name.starts_with('p') || name.parse::<u8>().is_ok() => group.clear(),
+            None => {}
+        }
+        (if group.is_empty() { name.to_string() } else { format!("{group}: {name}") }, column)
+    });
+    named.collect()
+}
+
+/// Headings that say a group once, at its first column.
+fn headings(columns: &[(String, &Column)]) -> Vec<String> {
+    let mut last = "";
+    let shown = columns.iter().map(|(heading, _)| match heading.split_once(": ") {
+        Some((group, name)) if group == last => name.to_string(),
+        of => {
+            last = of.map_or("", |(group, _)| group);
+            heading.clone()
+        }
+    });
+    shown.collect()
+}
+
+/// Leaves out columns until a table is no wider than this; those that are none of the list stay.
+fn fitted<'a>(
+    columns: &'a [Column],
+    width: Option<u16>,
+    width_of: impl Fn(&[(String, &'a Column)]) -> usize,
+) -> Vec<(String, &'a Column)> {
+    let mut kept = with_group(columns);
+    let Some(width) = width else { return kept };
+    for name in LEFT_OUT {
+        if width_of(&kept) <= usize::from(width) {
+            break;
+        }
+        kept.retain(|(heading, _)| heading != name && heading.rsplit_once(": ").is_none_or(|(_, last)| last != name));
+    }
+    kept
+}
+
+/// Draws a table with a row each, but for columns that no row has a value in, and those that the terminal is too narrow for; `None` without
+/// rows.
 fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
-    let shown = &rows[..rows.len().min(MAX_ROWS)];
-    let columns: Vec<_> = columns.iter().filter(|column| shown.iter().any(|row| column.text(row).is_some())).collect();
-    let mut table: Table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
-    for row in shown {
-        table.add_row(columns.iter().map(|column| match column.text(row) {
+    let shown = &worst(rows)[..];
+    let columns: Vec<_> =
+        columns.iter().filter(|column| shown.iter().any(|row| column.text(row).is_some())).cloned().collect();
+    let width_of = |kept: &[(String, &Column)]| {
+        drawn(kept, shown).to_string().lines().next().map_or(0, |line| line.chars().count())
+    };
+    let kept = fitted(&columns, Table::new().width(), width_of);
+    let hidden = columns.len() - kept.len();
+    let hidden = if hidden > 0 { format!("({hidden} columns more in a wider terminal)\n") } else { String::new() };
+    (!rows.is_empty()).then(|| format!("{}\n{}{hidden}", drawn(&kept, shown), rest(rows.len())))
+}
+
+fn drawn(columns: &[(String, &Column)], rows: &[&Value]) -> Table {
+    let headings = headings(columns);
+    let mut table: Table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, column)| match column.text(row) {
             Some(said) if column.is_text => text(&said),
             Some(said) if column.type_name() == "boolean" => text(if said == "true" { "yes" } else { "no" }),
             Some(said) => Cell::new(said).set_alignment(CellAlignment::Right),
@@ -98,7 +168,18 @@ fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
             None => number(None, 0),
         }));
     }
-    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
+    table
+}
+
+/// All rows, or of many the five with the longest delay, by its 95th percentile.
+fn worst<'a>(rows: &[&'a Value]) -> Vec<&'a Value> {
+    let delay = |row: &Value| DELAYS.iter().find_map(|path| row.pointer(path)?.as_f64()).unwrap_or(0.0);
+    let mut rows = rows.to_vec();
+    if rows.len() > MAX_ROWS {
+        rows.sort_by(|a, b| delay(b).total_cmp(&delay(a)));
+        rows.truncate(WORST);
+    }
+    rows
 }
 
 fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
@@ -106,5 +187,40 @@ fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
 }
 
 fn rest(rows: usize) -> String {
-    if rows > MAX_ROWS { format!("({} more: see flows.csv and the report)\n", rows - MAX_ROWS) } else { String::new() }
+    if rows > MAX_ROWS {
+        format!("(of {rows} the {WORST} with the longest delays: all are in the files and the report)\n")
+    } else {
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_rows_the_five_with_the_longest_delays_are_shown() {
+        let flow = |p95: u32| serde_json::json!({ "name": format!("f{p95}"), "owd_ms": { "p95": p95 } });
+        let flows: Vec<_> = (0..30).map(flow).collect();
+        let names = |rows: &[Value]| {
+            let names = worst(&rows.iter().collect::<Vec<_>>()).into_iter().filter_map(|row| row["name"].as_str());
+            names.map(str::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&flows), "f29 f28 f27 f26 f25");
+        assert_eq!(names(&flows[..2]), "f0 f1");
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_what_people_decide_by_and_its_groups() {
+        let columns = FlowResult::STRUCT.terminal_columns();
+        let width_of = |kept: &[(String, &Column)]| 8 * kept.len();
+        let shown = |width| headings(&fitted(&columns, width, width_of)).join(" | ");
+        let all = shown(None);
+        assert!(all.contains("one-way ms: mean | p50 | p95") && all.contains("RTT ms: mean | p50"), "{all}");
+        let narrow = shown(Some(80));
+        assert!(
+            narrow.contains("Mbit/s | one-way ms: p50 | p95 | RTT ms: p50") && narrow.ends_with("marks | drops"),
+            "{narrow}"
+        );
+    }
 }
