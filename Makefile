@@ -17,7 +17,7 @@ TIDEMARK_PAPERS := $(TIDEMARK)-papers
 .PHONY: demo test test-all clippy fuzz mutants environments debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
-	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
+	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
 
 build: web
 	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-cli)
@@ -107,8 +107,8 @@ docs: web
 
 # A debug and a release build write the same bytes.
 same-bytes: build debug
-	$(BUILT)/debug/tidemark run scenarios/first-look.toml --out $(OUT)/debug > /dev/null
-	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
+	$(BUILT)/debug/tidemark run scenarios/first-look.toml --force --out $(OUT)/debug > /dev/null
+	$(TIDEMARK) run scenarios/first-look.toml --force --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
 
 # Some targets and headlines of the papers beside the results in docs: a row that agrees there and does not any more fails, and a headline whose

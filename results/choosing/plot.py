@@ -1,6 +1,6 @@
 """Draws the pictures of docs/measured/choosing.md:
 
-    tidemark sweep scenarios/studies/choosing.toml --out out/choosing && cp out/choosing/table.csv results/choosing/choosing.csv
+    tidemark run scenarios/studies/choosing.toml --out out/choosing && cp out/choosing/table.csv results/choosing/choosing.csv
     python3 results/choosing/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.

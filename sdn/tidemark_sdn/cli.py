@@ -66,7 +66,7 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
     demo.add_argument("--mode", choices=("sound", "literal", "plain"), help="of the switches [default: sound]")
     demo.add_argument(
-        "--hop", metavar="DISCIPLINE", help="make the line a `tidemark hop`, as dualpi2; switches forward"
+        "--hop", metavar="DISCIPLINE", help="make the line a `tidemark net hop`, as dualpi2; switches forward"
     )
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
@@ -75,7 +75,7 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--target", default="15 ms", help="of PI2's classic queue (sound)")
     demo.add_argument("--coupling", type=float, default=2.0, help="marks of L4S packets for PI2's probability (sound)")
     demo.add_argument(
-        "--round-trip", default="0 ms", help="of the line without its queue, whose wire a `tidemark hop` is"
+        "--round-trip", default="0 ms", help="of the line without its queue, whose wire a `tidemark net hop` is"
     )
     demo.add_argument(
         "--one-queue", action="store_true", help="all traffic in one queue, which has the classic one's size"

@@ -2,7 +2,7 @@
 """Runs scenarios live and simulated, with our own endpoints: the table of docs/measured/live.md.
 
 Run as root: unshare --net -- tests/live/agreement.py [--runs N] [CASE ...]. Each case is one scenario, which `tidemark run` simulates and
-`tidemark live` plays with `tidemark send` and `tidemark receive` in namespaces, N times with the seeds 1 to N. What is compared is counted by
+`tidemark shell` plays with `tidemark net send` and `tidemark net receive` in namespaces, N times with the seeds 1 to N. What is compared is counted by
 the cell after the warm-up: the means of all runs. The exit code is 1 where they differ by more than they may: throughput 5 %, median
 queue delay 1 ms or 15 %, marks 25 %.
 
@@ -54,10 +54,10 @@ marker = {{ law = "{law}" }}
 [[ue]]
 name = "ue"
 channel = {channel}
-command = 'exec "{TIDEMARK}" receive {end} $TIDEMARK_SERVER:4000'
+command = 'exec "{TIDEMARK}" net receive {end} $TIDEMARK_SERVER:4000'
 [[server]]
 name = "server"
-command = 'exec "{TIDEMARK}" send {end} --listen 4000'
+command = 'exec "{TIDEMARK}" net send {end} --listen 4000'
 [[flow]]
 name = "flow"
 ue = "ue"
@@ -96,7 +96,7 @@ def play(case, seed):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         scenario(folder / "agreement.toml", seed, *CASES[case])
-        run("live", folder / "agreement.toml", "--round-trip", ROUND_TRIP, "--out", folder / "live")
+        run("shell", folder / "agreement.toml", "--round-trip", ROUND_TRIP, "--out", folder / "live")
         return figures(folder / "live")
 
 

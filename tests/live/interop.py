@@ -2,7 +2,7 @@
 """Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/interop.md.
 
 Run as root: unshare --net --mount -- target/live-venv/bin/python tests/live/interop.py [--runs N] [KIND ...]. KIND is `kernel`
-(iperf3 over the kernel's CUBIC, Reno and BBR) or `pair` (`tidemark send` and `receive`).
+(iperf3 over the kernel's CUBIC, Reno and BBR) or `pair` (`tidemark net send` and `receive`).
 A figure is the mean over N live runs, and over the seeds 1 to N of the simulator, in brackets the least and the most. Simulated "timers" has a
 wired path with the jitter of a host's timers.
 """
@@ -74,10 +74,10 @@ def pair(sender, law, channel, folder):
     from conftest import GATEWAY
 
     time = ["--time", f"{SECONDS} s", "--patience", "20 s"]
-    command = [str(TIDEMARK), "receive", f"{GATEWAY}:4000", "--controller", SIMULATED[sender], *time]
+    command = [str(TIDEMARK), "net", "receive", f"{GATEWAY}:4000", "--controller", SIMULATED[sender], *time]
     started = cell(law, channel, folder, command)
     server = subprocess.Popen(
-        [TIDEMARK, "send", "--listen", "4000", "--controller", SIMULATED[sender], *time], stdout=subprocess.DEVNULL
+        [TIDEMARK, "net", "send", "--listen", "4000", "--controller", SIMULATED[sender], *time], stdout=subprocess.DEVNULL
     )
     try:
         return figures(finish(started))

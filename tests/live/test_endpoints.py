@@ -1,4 +1,4 @@
-"""`tidemark send` and `tidemark receive`: our own L4S pair as real programs, over paths that are good, marked and broken."""
+"""`tidemark net send` and `tidemark net receive`: our own L4S pair as real programs, over paths that are good, marked and broken."""
 
 import json
 import resource
@@ -11,14 +11,14 @@ from test_probe import ECT1_RULES, filtered
 from test_shell import wait_for
 
 # The first seconds' rate on an empty cell of 40 Mbit/s, in Mbit/s at the least: SCReAM's first version climbs by 200 kbit/s a second.
-LEAST = {"udp-prague": 30, "scream": 15, "scream-v1": 2, "sl4s": 5, "cl4s": 5}
+LEAST = {"udp-prague": 30, "scream": 15, "scream-v1": 2, "al4s": 5}
 BRIEFLY = ["udp-prague", "scream"]
 CONTROLLERS = [name if name in BRIEFLY else pytest.param(name, marks=pytest.mark.full) for name in LEAST]
 
 
 def start(command, *arguments):
     return subprocess.Popen(
-        [TIDEMARK, command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [TIDEMARK, "net", command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -55,7 +55,7 @@ def test_either_end_may_wait_for_the_other(controller, listener):
 def test_a_flow_is_marked_by_the_cell_and_keeps_its_queue_short(shell, tmp_path, controller):
     options = ["--controller", controller, "--time", "8 s"]
     cell = shell("--cell", "5g-static", "--set", "warmup=3 s", "--round-trip", "20 ms", out=tmp_path,
-                 command=[TIDEMARK, "send", "--listen", "4100", *options])  # fmt: skip
+                 command=[TIDEMARK, "net", "send", "--listen", "4100", *options])  # fmt: skip
     wait_for(lambda: GATEWAY in subprocess.getoutput("ip -brief address"), "no cell")
     # The UE sends: nothing marks its uplink. The other way round the server sends and the UE is marked.
     up = finish(start("receive", f"{UE}:4100", *options))[0][-1]
@@ -63,7 +63,7 @@ def test_a_flow_is_marked_by_the_cell_and_keeps_its_queue_short(shell, tmp_path,
     assert up["ecn"]["ce"] == 0 and up["packets"] > 1000
     server = start("send", "--listen", 4100, *options)
     cell = shell("--cell", "5g-static", "--set", "warmup=3 s", "--round-trip", "20 ms", out=tmp_path,
-                 command=[TIDEMARK, "receive", f"{GATEWAY}:4100", *options])  # fmt: skip
+                 command=[TIDEMARK, "net", "receive", f"{GATEWAY}:4100", *options])  # fmt: skip
     assert cell.finish() == 0, cell.stderr
     sent, received = finish(server)[0][-1], json.loads(cell.stdout.splitlines()[-1])
     ue = cell.summary()["ues"][0]
@@ -88,7 +88,7 @@ def test_a_path_that_breaks_ecn_is_reported_by_both_ends(shell, controller, path
     options = ["--controller", controller, "--time", "5 s"]
     with filtered(ECT1_RULES[path]):
         server = start("receive", "--listen", 4100, *options)
-        cell = shell("--cell", "5g-static", command=[TIDEMARK, "send", f"{GATEWAY}:4100", *options])
+        cell = shell("--cell", "5g-static", command=[TIDEMARK, "net", "send", f"{GATEWAY}:4100", *options])
         assert cell.finish() == 2, cell.stdout
         lines, errors = finish(server, code=2)
     assert cell.stdout, cell.stderr
@@ -109,9 +109,9 @@ def test_who_waits_sleeps(arguments):
 
 def test_what_is_wrong_is_said():
     _, said = finish(start("receive", "127.0.0.1:4101", "--patience", "300 ms"), code=2)
-    assert "tidemark send --listen 4101" in said
+    assert "tidemark net send --listen 4101" in said
     _, said = finish(start("send", "--listen", 4101, "--patience", "300 ms"), code=2)
-    assert "tidemark receive HOST:PORT" in said
+    assert "tidemark net receive HOST:PORT" in said
     _, said = finish(start("send", "nowhere"), code=2)
     assert "write HOST:PORT" in said
     _, said = finish(start("send", "--listen", 4101, "--controller", "scream", "--set", "sender.rates.min=0 bit/s"), code=2)

@@ -30,7 +30,7 @@ command = "sleep 2; exec ping -q -c 5 -i 0.1 100.96.0.1"
 name = "server"
 command = "kill -9 $$"
 """)
-    done = subprocess.run([TIDEMARK, "live", lab], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([TIDEMARK, "shell", lab], capture_output=True, text=True, timeout=30)
     # 128 and the signal, as a shell says it.
     assert done.returncode == 137, done
     assert " 0% packet loss" in done.stdout

@@ -1,4 +1,4 @@
-"""A miniature gNB: the kernel's TCP behind a UPF, the CU-UP of bindings/c/examples on libtidemark's glue, and `tidemark du` at a real F1-U socket."""
+"""A miniature gNB: the kernel's TCP behind a UPF, the CU-UP of bindings/c/examples on libtidemark's glue, and `tidemark gnb du` at a real F1-U socket."""
 
 import contextlib
 import json
@@ -147,7 +147,7 @@ def download(cu_up, folder, ecn, mtu, law=L4SPAN, is_signed=False, at_half=lambd
             key = key_for(GATEWAY).hex() if is_signed else ""
             client = [sys.executable, "-c", CLIENT, GATEWAY, listener.getsockname()[1], TCP_MD5SIG, key]
             du = subprocess.run(
-                [TIDEMARK, "du", "--cell", "5g-static", "--round-trip", "10 ms", "--mtu", str(mtu), "--bind", DU.split(":")[0], "--cu", F1U.split(":")[0],
+                [TIDEMARK, "gnb", "du", "--cell", "5g-static", "--round-trip", "10 ms", "--mtu", str(mtu), "--bind", DU.split(":")[0], "--cu", F1U.split(":")[0],
                  "--tunnel", "teid=0x4002,peer-teid=0x3002", "--set", "warmup=1 s", "--out", folder / "out", "--",
                  "sh", "-c", f'echo {ecn} > /proc/sys/net/ipv4/tcp_ecn; exec "$@"', "sh", *map(str, client)],
                 capture_output=True, text=True, timeout=60,

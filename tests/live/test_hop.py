@@ -47,7 +47,7 @@ def hop():
     started = []
 
     def start(*arguments, out):
-        command = [TIDEMARK, "hop", "--left", "to-left", "--right", "to-right", "--out", out, *arguments]
+        command = [TIDEMARK, "net", "hop", "--left", "to-left", "--right", "to-right", "--out", out, *arguments]
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
         assert "hop between to-left and to-right" in process.stderr.readline()
@@ -127,11 +127,11 @@ def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, disci
     out = tmp_path / "live"
     process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--delay", "5 ms", "--discipline", discipline, out=out)
     receiver = subprocess.Popen(
-        ["ip", "netns", "exec", "right", str(TIDEMARK), "receive", "--listen", "4100", "--time", f"{SECONDS} s"],
+        ["ip", "netns", "exec", "right", str(TIDEMARK), "net", "receive", "--listen", "4100", "--time", f"{SECONDS} s"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(0.5)
-    run(TIDEMARK, "send", f"{RIGHT}:4100", "--time", f"{SECONDS} s", inside="left")
+    run(TIDEMARK, "net", "send", f"{RIGHT}:4100", "--time", f"{SECONDS} s", inside="left")
     lines = [json.loads(line) for line in receiver.communicate(timeout=20)[0].splitlines()]
     last, live = finish(process, out, signal.SIGTERM)
     # Every mark of the hop reaches the receiver, less what was under way when it ended.
@@ -153,7 +153,7 @@ def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, disci
 @pytest.mark.brief
 def test_errors_name_the_interface_and_the_command_that_helps(ends, tmp_path):
     def error(left, right, *arguments):
-        command = [TIDEMARK, "hop", "--left", left, "--right", right, *arguments]
+        command = [TIDEMARK, "net", "hop", "--left", left, "--right", right, *arguments]
         ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=20)
         assert ended.returncode == 2
         return ended.stderr
@@ -200,7 +200,7 @@ def test_nothing_is_left_however_it_ends(nothing_left, ends, hop, tmp_path, how)
 
 
 def test_ctrl_c_ends_it(nothing_left, ends, ctrl_c, tmp_path):
-    command = [TIDEMARK, "hop", "--left", "to-left", "--right", "to-right", "--rate", "20 Mbit/s", "--out", tmp_path]
+    command = [TIDEMARK, "net", "hop", "--left", "to-left", "--right", "to-right", "--rate", "20 Mbit/s", "--out", tmp_path]
     assert ctrl_c(command, CONTROL) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["live"]["unreadable"] == 0

@@ -70,7 +70,7 @@ def test_a_program_hears_the_modem_and_asks_it(shell, scenario, tmp_path, nothin
 
 
 def test_who_is_not_recommended_anything_has_no_modem(shell, nothing_left):
-    cell = shell("--cell", "5g-static", command=[TIDEMARK, "receive", f"{GATEWAY}:4100", "--controller", "anbr", "--modem"])
+    cell = shell("--cell", "5g-static", command=[TIDEMARK, "net", "receive", f"{GATEWAY}:4100", "--controller", "anbr", "--modem"])
     assert cell.finish() == 2 and "anbr" in cell.stderr, cell.stderr
 
 
@@ -78,7 +78,7 @@ def test_a_download_follows_what_its_receiver_hears(shell, scenario, tmp_path, n
     # Full at a tenth of what the cell can carry, unless more is recommended.
     options = ["--controller", "anbr", "--time", "6 s", "--set", "sender.rates.initial=4 Mbit/s", "--set", "sender.rates.max=60 Mbit/s"]
     server = start("send", "--listen", 4100, *options)
-    receiver = [TIDEMARK, "receive", f"{GATEWAY}:4100", "--modem", *options]
+    receiver = [TIDEMARK, "net", "receive", f"{GATEWAY}:4100", "--modem", *options]
     cell = shell(scenario, "--set", "warmup=2 s", command=receiver, out=tmp_path / "out")
     assert cell.finish() == 0, cell.stderr
     received, sent = json.loads(cell.stdout.splitlines()[-1]), finish(server)[0][-1]

@@ -1,4 +1,4 @@
-"""`tidemark probe` over paths that keep, bleach and swallow ECN."""
+"""`tidemark net probe` over paths that keep, bleach and swallow ECN."""
 
 import contextlib
 import json
@@ -30,10 +30,10 @@ def filtered(rule):
 @pytest.mark.brief
 @pytest.mark.parametrize("path", ECT1_RULES)
 def test_a_path_is_told_by_what_it_does_to_ect1(shell, path):
-    answering = subprocess.Popen([TIDEMARK, "probe", "--listen", "4000"])
+    answering = subprocess.Popen([TIDEMARK, "net", "probe", "--listen", "4000"])
     try:
         with filtered(ECT1_RULES[path]):
-            cell = shell("--cell", "5g-static", command=[TIDEMARK, "probe", f"{GATEWAY}:4000"])
+            cell = shell("--cell", "5g-static", command=[TIDEMARK, "net", "probe", f"{GATEWAY}:4000"])
             assert cell.finish() == (0 if path == "kept" else 2), cell.stderr
         verdicts = {line["codepoint"]: line["verdict"] for line in map(json.loads, cell.stdout.splitlines())}
         assert verdicts["ECT(1)"].startswith(path)
@@ -44,7 +44,7 @@ def test_a_path_is_told_by_what_it_does_to_ect1(shell, path):
 
 
 def test_nobody_there_is_told_from_a_path_that_breaks_ecn(shell):
-    cell = shell("--cell", "5g-static", command=[TIDEMARK, "probe", f"{GATEWAY}:4000"])
+    cell = shell("--cell", "5g-static", command=[TIDEMARK, "net", "probe", f"{GATEWAY}:4000"])
     assert cell.finish() == 3, cell.stderr
     assert {line["verdict"] for line in map(json.loads, cell.stdout.splitlines())} == {"no answer"}
     assert "did not answer" in cell.stderr and "does not carry" not in cell.stderr
@@ -52,9 +52,9 @@ def test_nobody_there_is_told_from_a_path_that_breaks_ecn(shell):
 
 def test_the_page_reaches_the_host_from_a_second_cell(sleeper):  # noqa: F811
     page = (ROOT / "docs/guide/test-your-app.md").read_text()
-    listens, asks = [line.split("#")[0].strip(" &") for line in page.splitlines() if line.startswith("    ") and "tidemark probe" in line]
+    listens, asks = [line.split("#")[0].strip(" &") for line in page.splitlines() if line.startswith("    ") and "tidemark net probe" in line]
     sleeper()
-    asks = asks.removeprefix("sudo ").replace("tidemark probe", f"{TIDEMARK} probe").replace("tidemark shell", f"{TIDEMARK} shell")
+    asks = asks.removeprefix("sudo ").replace("tidemark net probe", f"{TIDEMARK} net probe").replace("tidemark shell", f"{TIDEMARK} shell")
     answering = subprocess.Popen([TIDEMARK, *listens.split()[1:]])
     try:
         asked = subprocess.run(asks, shell=True, capture_output=True, text=True, timeout=60)

@@ -194,7 +194,7 @@ def test_a_full_disk_ends_the_capture_and_not_the_cell(shell, tmp_path, nothing_
 def test_a_lab_has_its_own_core_and_servers(tmp_path, nothing_left):
     needs("iperf3")
     needs("ping")
-    command = [TIDEMARK, "live", ROOT / "scenarios/live/lab.toml", "--out", tmp_path]
+    command = [TIDEMARK, "shell", ROOT / "scenarios/live/lab.toml", "--out", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=40)
     assert done.returncode == 0, done
     assert "iperf Done" in done.stdout and " 0% packet loss" in done.stdout
@@ -207,7 +207,7 @@ def test_a_lab_ends_when_its_time_is_over(tmp_path, nothing_left):
     lab = tmp_path / "lab.toml"
     lab.write_text('name = "lab"\nduration = "2 s"\n[[ue]]\nname = "ue"\ncommand = "exec sleep 100"\n')
     started = time.monotonic()
-    done = subprocess.run([TIDEMARK, "live", lab], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([TIDEMARK, "shell", lab], capture_output=True, text=True, timeout=20)
     assert done.returncode == 0, done
     assert 2 <= time.monotonic() - started < 5
 

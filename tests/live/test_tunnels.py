@@ -1,4 +1,4 @@
-"""`tidemark n3`, `cu` and `du`: the cell behind GTP-U sockets, with a UPF of ours made of bytes, and the kernel's TCP."""
+"""`tidemark gnb n3`, `cu` and `du`: the cell behind GTP-U sockets, with a UPF of ours made of bytes, and the kernel's TCP."""
 
 import contextlib
 import json
@@ -79,7 +79,7 @@ def upf():
 def gnb(tmp_path, *options, session=SESSION):
     ready = tmp_path / "ready"
     process = subprocess.Popen(
-        [TIDEMARK, "n3", *options, "--bind", GNB, "--upf", UPF, "--session", session, "--", "python3", "-c", ECHO, ready],
+        [TIDEMARK, "gnb", "n3", *options, "--bind", GNB, "--upf", UPF, "--session", session, "--", "python3", "-c", ECHO, ready],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_for(ready.exists, "no UE")
@@ -199,7 +199,7 @@ qos_flow = [{ qfi = 5, filter = [{ remote_address = "2001:db8:100::/48", traffic
         ready = tmp_path / "ready"
         echo = ECHO.replace("AF_INET,", "AF_INET6,").replace("(0, 13, 1)", "(41, 66, 1)").replace("(0, 1, 1)", "(41, 67, 0xB9)")
         process = subprocess.Popen(
-            [TIDEMARK, "n3", scenario, "--bind", gnb6, "--upf", upf6, "--session", f"teid={TEID},peer-teid={UPF_TEID},address={ue}",
+            [TIDEMARK, "gnb", "n3", scenario, "--bind", gnb6, "--upf", upf6, "--session", f"teid={TEID},peer-teid={UPF_TEID},address={ue}",
              "--", "python3", "-c", echo, ready],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -235,7 +235,7 @@ qos_flow = [{ qfi = 5, filter = [{ remote_address = "2001:db8:100::/48", traffic
 
 def test_a_du_leaves_laws_to_its_cu(nothing_left):
     du = subprocess.Popen(
-        [TIDEMARK, "du", "--cell", "5g-static", "--bind", GNB, "--cu", UPF, "--tunnel", "teid=5,peer-teid=6", "--", "sleep", "20"],
+        [TIDEMARK, "gnb", "du", "--cell", "5g-static", "--bind", GNB, "--cu", UPF, "--tunnel", "teid=5,peer-teid=6", "--", "sleep", "20"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -255,20 +255,20 @@ def test_ctrl_c_ends_what_runs_no_command(ctrl_c, nothing_left):
         ["du", "--cell", "5g-static", "--bind", GNB, "--cu", UPF, *tunnel],
         ["n3", "--cell", "5g-static", "--bind", GNB, "--upf", UPF, "--session", SESSION],
     ):
-        assert ctrl_c([TIDEMARK, *command], pathlib.Path("/run/tidemark/0.ctl")) == 0, command
+        assert ctrl_c([TIDEMARK, "gnb", *command], pathlib.Path("/run/tidemark/0.ctl")) == 0, command
 
 
 def test_a_cu_without_root_says_that_it_takes_some():
     needs("setpriv")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    command = [*user, TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6"]
+    command = [*user, TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=10)
     assert done.returncode == 2 and "with sudo" in done.stderr, done
 
 
 def test_wrong_tunnels_are_named(tmp_path):
     def said(*options):
-        done = subprocess.run([TIDEMARK, *options], capture_output=True, text=True)
+        done = subprocess.run([TIDEMARK, "gnb", *options], capture_output=True, text=True)
         assert done.returncode == 2
         return done.stderr
 
@@ -291,7 +291,7 @@ def download_through_two_halves(folder, law, *settings, both=()):
     """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN. The CU has the settings `both` alone."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
-        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}",
+        [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}",
          *both, "--out", folder / "cu"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -301,7 +301,7 @@ def download_through_two_halves(folder, law, *settings, both=()):
     client = f"echo 1 > /proc/sys/net/ipv4/tcp_ecn; exec iperf3 --client {GATEWAY} --reverse --time {seconds} --congestion cubic"
     try:
         du = subprocess.run(
-            [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
+            [TIDEMARK, "gnb", "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
              "--set", f"warmup={warmup} s", *settings, *both, "--out", folder, "--", "sh", "-c", client],
             capture_output=True, text=True, timeout=40,
         )  # fmt: skip
@@ -337,15 +337,15 @@ qos_flow = [{ qfi = 4, five_qi = 9, filter = [{ ecn = ["ect1", "ce"] }] }]
     cu_tunnels, du_tunnels = (
         [option for n in (1, 2) for option in ("--tunnel", f"teid=0x{own}00{n},peer-teid=0x{peer}00{n}")] for own, peer in ((3, 4), (4, 3))
     )
-    cu = subprocess.Popen([TIDEMARK, "cu", scenario, "--bind", GNB, "--du", UPF, *cu_tunnels], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    cu = subprocess.Popen([TIDEMARK, "gnb", "cu", scenario, "--bind", GNB, "--du", UPF, *cu_tunnels], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert "--number 0" in cu.stderr.readline()
     iperf3 = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
-    prague = subprocess.Popen([TIDEMARK, "send", "--listen", "4100", "--time", "9 s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    prague = subprocess.Popen([TIDEMARK, "net", "send", "--listen", "4100", "--time", "9 s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for(lambda: ":5201" in subprocess.getoutput("ss -Hltn") and ":4100" in subprocess.getoutput("ss -Hlun"), "a server does not listen")
-    clients = f"iperf3 --client {GATEWAY} --reverse --time 9 --congestion cubic > /dev/null & {TIDEMARK} receive {GATEWAY}:4100 --time '9 s' > /dev/null; wait"
+    clients = f"iperf3 --client {GATEWAY} --reverse --time 9 --congestion cubic > /dev/null & {TIDEMARK} net receive {GATEWAY}:4100 --time '9 s' > /dev/null; wait"
     try:
         du = subprocess.Popen(
-            [TIDEMARK, "du", scenario, "--bind", UPF, "--cu", GNB, *du_tunnels, "--out", tmp_path / "out", "--", "sh", "-c", clients],
+            [TIDEMARK, "gnb", "du", scenario, "--bind", UPF, "--cu", GNB, *du_tunnels, "--out", tmp_path / "out", "--", "sh", "-c", clients],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         # Another channel does not bring a law into the DU.
@@ -446,7 +446,7 @@ def from_ue(source, number, teid=0x3001):
 def cu_beside_a_third_host(*options):
     """A CU with a DU made of bytes. Gives the DU's socket, a socket of the host that UEs send to, and what asks for the CU's state."""
     cu = subprocess.Popen(
-        [TIDEMARK, "cu", "--bind", HOST, "--du", PEER, "--tunnel", "teid=0x3001,peer-teid=0x4001", *options],
+        [TIDEMARK, "gnb", "cu", "--bind", HOST, "--du", PEER, "--tunnel", "teid=0x3001,peer-teid=0x4001", *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -514,7 +514,7 @@ print(s.recv(2000)[0])
         upf.bind((PEER, 2152))
         upf.settimeout(10)
         gnb = subprocess.Popen(
-            [TIDEMARK, "n3", "--cell", "5g-static", "--set", "warmup=0 s", "--bind", HOST, "--upf", PEER, "--session", SESSION, "--out", tmp_path,
+            [TIDEMARK, "gnb", "n3", "--cell", "5g-static", "--set", "warmup=0 s", "--bind", HOST, "--upf", PEER, "--session", SESSION, "--out", tmp_path,
              "--", "sh", "-c", f"ip address add 10.45.0.9/32 dev cell0 && exec python3 -c '{sends}'"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -535,7 +535,7 @@ print(s.recv(2000)[0])
 def test_a_tunnel_without_a_teid_gets_one_at_random(nothing_left):
     def drawn():
         done = subprocess.run(
-            [TIDEMARK, "n3", "--cell", "5g-static", "--bind", GNB, "--upf", UPF, "--session", f"peer-teid=1,address={ADDRESS}", "--", "true"],
+            [TIDEMARK, "gnb", "n3", "--cell", "5g-static", "--bind", GNB, "--upf", UPF, "--session", f"peer-teid=1,address={ADDRESS}", "--", "true"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         return int(done.stderr.split("tunnel 1 has teid=")[1].split(":")[0], 0)
@@ -546,7 +546,7 @@ def test_a_tunnel_without_a_teid_gets_one_at_random(nothing_left):
 @pytest.mark.parametrize("law", ["codel", "ecn-codel", "drop-head"])
 def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
     refused = subprocess.run(
-        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6", "--set", f"marker.law={law}"],
+        [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6", "--set", f"marker.law={law}"],
         capture_output=True, text=True, timeout=10,
     )  # fmt: skip
     assert refused.returncode == 2 and f"`{law}` decides where packets leave the RLC queue" in " ".join(refused.stderr.split()), refused
@@ -556,7 +556,7 @@ def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
     """A DU made of bytes, which transmits nothing by itself."""
     cu = subprocess.Popen(
-        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--web", "0",
+        [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--web", "0",
          "--set", "marker.law=none"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -651,12 +651,12 @@ def test_what_f1_u_loses_between_the_halves_is_counted_and_stands_in_no_queue(no
     thread = threading.Thread(target=carry)
     thread.start()
     cu = subprocess.Popen(
-        [TIDEMARK, "cu", "--bind", GNB, "--du", relay_address, "--tunnel", "teid=0x3001,peer-teid=0x4001"],
+        [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", relay_address, "--tunnel", "teid=0x3001,peer-teid=0x4001"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert "--number 0" in cu.stderr.readline()
     du = subprocess.Popen(
-        [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", relay_address, "--tunnel", "teid=0x4001,peer-teid=0x3001", "--", "sleep", "60"],
+        [TIDEMARK, "gnb", "du", "--cell", "5g-static", "--bind", UPF, "--cu", relay_address, "--tunnel", "teid=0x4001,peer-teid=0x3001", "--", "sleep", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -700,7 +700,7 @@ def test_a_cu_holds_back_what_its_du_has_no_room_for(tmp_path, nothing_left):
 
 def test_a_du_refuses_a_law_for_the_uplink(nothing_left):
     refused = subprocess.run(
-        [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
+        [TIDEMARK, "gnb", "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
          "--set", 'ue.0.uplink_marker={ law = "ramp" }', "--", "true"],
         capture_output=True, text=True,
     )  # fmt: skip
@@ -727,7 +727,7 @@ def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     assert unmarked["with_ce"] == counting["marked"] == 0 < marked["with_ce"] <= marking["marked"]
     assert "marked" not in marked and "marked" not in unmarked
     # The CU keeps its marks with what it knows of them, the DU keeps none.
-    rows = json.loads(subprocess.check_output([TIDEMARK, "explain", tmp_path / "l4span" / "cu", "--json"]))
+    rows = json.loads(subprocess.check_output([TIDEMARK, "explain", tmp_path / "l4span" / "cu", "--format", "json"]))
     assert 0 < len(rows) <= marking["marked"] and all(row["flow"].startswith("tcp ") and row["estimated_kb"] > 0 for row in rows)
     assert not any(row[column] for row in rows for column in ("queued_kb", "arrived_s", "answered_s"))
     assert "no law" in subprocess.check_output([TIDEMARK, "explain", tmp_path / "none" / "cu"], text=True)

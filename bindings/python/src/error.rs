@@ -26,6 +26,16 @@ pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
         LoadError::Override(wrong @ OverrideError::NoSuchPlace { key, .. }) => {
             exception(&format!("set: {wrong}"), &Place { key: Some(key), ..Place::default() })
         }
+        LoadError::Assigned { assignment, error } => {
+            let key = error.key.as_deref();
+            exception(&format!("set {assignment}: {}", error.message), &Place { key, ..Place::default() })
+        }
+        LoadError::Several(errors) => {
+            let first = errors.first().filter(|_| is_written);
+            let place =
+                first.map_or_else(Place::default, |of| Place { file: Some(&of.file), line: Some(of.line), key: None });
+            exception(&error.to_string(), &Place { key: error.key(), ..place })
+        }
         other => exception(&other.to_string(), &Place::default()),
     }
 }
@@ -37,12 +47,7 @@ pub(crate) fn field_error(key: &str, message: &str) -> PyErr {
 
 /// A `ScenarioError` about the scenario of one point of a study.
 pub(crate) fn point_error(point: &str, error: &LoadError) -> PyErr {
-    let key = match error {
-        LoadError::Wrong(wrong) => wrong.key.as_deref(),
-        LoadError::Override(OverrideError::NoSuchPlace { key, .. }) => Some(key.as_str()),
-        LoadError::Override(_) | LoadError::Unreadable { .. } => None,
-    };
-    exception(&format!("{point}: {error}"), &Place { key, ..Place::default() })
+    exception(&format!("{point}: {error}"), &Place { key: error.key(), ..Place::default() })
 }
 
 /// A `StudyError`.

@@ -1,41 +1,55 @@
 //! `tidemark check`: a scenario read and checked, and what it comes to with every default.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use miette::{IntoDiagnostic as _, Result};
+use tidemark_study::Base;
 
-use crate::run::{Source, warn};
-use crate::sweep;
+use crate::run::{Changes, warn};
+use crate::{input, study};
 use tidemark_terminal::say;
 
 /// Arguments of `tidemark check`.
 #[derive(Args)]
 pub(crate) struct Check {
+    /// Files of scenarios and studies; - for the standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
-    source: Source,
+    changes: Changes,
     /// Print the whole scenario with every default filled in, as a scenario
     #[arg(long)]
     resolved: bool,
 }
 
 impl Check {
-    /// Prints a line about the scenario, or all of it, and its warnings; of a study a line about its points.
+    /// Prints a line about each scenario, or all of it, and its warnings; of a study a line about its points. All files are checked.
     ///
     /// # Errors
-    /// That of a scenario or of a point that can't be run.
+    /// Those of scenarios and of points that can't be run: all but the last are printed here.
     pub(crate) fn execute(&self) -> Result<()> {
-        if sweep::is_study(&self.source.file) {
-            return sweep::check(&self.source.file, &self.source.overrides);
+        let checked = self.files.iter().map(|file| self.one(&input::read(file)?));
+        let mut errors: Vec<_> = checked.filter_map(Result::err).collect();
+        let last = errors.pop();
+        errors.iter().for_each(|error| eprintln!("{error:?}"));
+        last.map_or(Ok(()), Err)
+    }
+
+    fn one(&self, file: &Base) -> Result<()> {
+        if study::is_study(file) {
+            return study::check(file.clone(), &self.changes.overrides);
         }
-        let scenario = self.source.load()?;
-        let file = self.source.file.display();
+        let scenario = self.changes.scenario(file)?;
+        let name = &file.file;
         if self.resolved {
-            say!("# {file} with every default. A field that is missing has no value, or follows from others.");
+            say!("# {name} with every default. A field that is missing has no value, or follows from others.");
             if scenario.traces().next().is_some() {
-                say!("# Traces are looked up from the folder of this file: keep it beside {file}.");
+                say!("# Traces are looked up from the folder of this file: keep it beside {name}.");
             }
             say!("{}", scenario.resolved().into_diagnostic()?.trim_end());
         } else {
-            say!("{file}: {}", scenario.outline());
+            say!("{name}: {}", scenario.outline());
         }
         warn(&scenario.warnings());
         Ok(())

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::slice;
 
+use clap::Args;
 use comfy_table::Table;
 use miette::{Result, miette};
+use serde::Serialize;
 use serde_json::Value;
 use tidemark_study::statistics::Estimate;
 
-use crate::pool;
+use crate::format::{self, Format, Output};
+use crate::seeds;
 use tidemark_terminal::say;
 use tidemark_terminal::table::{table, text};
 
@@ -114,72 +117,193 @@ const KINDS: [Kind; 6] = [
     },
 ];
 
-/// Prints what other runs have beside a baseline, seed by seed where there are several.
-///
-/// # Errors
-/// A folder whose summaries can't be read, or seeds that can't be paired.
-pub(crate) fn execute(baseline: &Path, others: &[PathBuf]) -> Result<()> {
-    let before = Side::read(baseline)?;
-    let others = others.iter().map(|folder| Side::read(folder)).collect::<Result<Vec<_>>>()?;
-    for side in [&before].into_iter().chain(&others) {
-        let name = side.runs.first().and_then(|(_, summary)| summary["name"].as_str()).unwrap_or("?");
-        say!("{}: {name} {}", side.label, side.seeds());
-    }
-    for after in &others {
-        if others.len() > 1 {
-            say!("\n{} → {}", before.label, after.label);
-        }
-        let seeds = before.paired(after)?;
-        KINDS.iter().for_each(|kind| kind.side_by_side(&before, after, &seeds));
-        match seeds[..] {
-            [_] => say!(
-                "One seed each: a difference may be the seed's, not that of what you changed. `tidemark run --seeds 10` pools \
-                 seeds in a folder, and compare says then what is sure."
-            ),
-            _ => say!(
-                "Differences over {} common seeds, ± half of their intervals of 95 %. A tie is one whose interval contains 0. Of 20 ties \
-                 one is taken for a difference.",
-                seeds.len()
-            ),
-        }
-    }
-    Ok(())
+/// Arguments of `tidemark compare`.
+#[derive(Args)]
+pub(crate) struct Compare {
+    /// Folder of the baseline: of one run, or of `run --seeds`
+    baseline: PathBuf,
+    /// Folders to compare with it, one after the other
+    #[arg(required = true)]
+    others: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
-/// Prints the means over the seeds of a folder that pools them.
-///
-/// # Errors
-/// A folder whose summaries can't be read.
-pub(crate) fn print_pool(folder: &Path) -> Result<()> {
-    let pool = Side::read(folder)?;
-    let seeds: Vec<_> = pool.runs.iter().map(|(seed, _)| (*seed, *seed)).collect();
-    for kind in &KINDS {
-        let mut table = kind.table();
-        let names = kind.names(&pool, &pool);
-        for name in names.iter().take(MAX_ROWS) {
-            let figures = kind.figures.iter().map(|(_, path, decimals)| {
-                let values = kind.values(&pool, name, path, seeds.iter().map(|(seed, _)| *seed));
-                let estimate = Estimate::of(&values.into_iter().flatten().collect::<Vec<_>>());
-                estimate.map_or("–".into(), |estimate| with_interval(estimate, *decimals, ""))
-            });
-            table.add_row([name.clone()].into_iter().chain(figures).map(|cell| text(&cell)));
+/// Figure of one name on both sides.
+#[derive(Serialize)]
+struct Change<'a> {
+    baseline: &'a str,
+    other: &'a str,
+    kind: &'static str,
+    name: String,
+    metric: String,
+    seeds: usize,
+    before: Option<f64>,
+    after: Option<f64>,
+    difference: Option<f64>,
+    /// Half of the difference's interval of 95 %; absent for one seed.
+    half: Option<f64>,
+}
+
+impl Compare {
+    /// Prints what other runs have beside a baseline, seed by seed where there are several.
+    ///
+    /// # Errors
+    /// A folder whose summaries can't be read, or seeds that can't be paired.
+    pub(crate) fn execute(&self) -> Result<()> {
+        let before = Side::read(&self.baseline)?;
+        let others = self.others.iter().map(|folder| Side::read(folder)).collect::<Result<Vec<_>>>()?;
+        if self.output.format != Format::Table {
+            let rows = others.iter().map(|after| Ok(before.changes(after, &before.paired(after)?)));
+            let rows: Vec<_> = rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+            return format::rows(self.output.format, &rows);
         }
-        if !names.is_empty() {
-            say!("{table}");
+        for side in [&before].into_iter().chain(&others) {
+            let name = side.runs.first().and_then(|(_, summary)| summary["name"].as_str()).unwrap_or("?");
+            say!("{}: {name} {}", side.label, side.seeds());
         }
-        if names.len() > MAX_ROWS {
-            say!("{} more {}s", names.len() - MAX_ROWS, kind.noun);
+        for after in &others {
+            if others.len() > 1 {
+                say!("\n{} → {}", before.label, after.label);
+            }
+            let seeds = before.paired(after)?;
+            KINDS.iter().for_each(|kind| kind.side_by_side(&before, after, &seeds));
+            match seeds[..] {
+                [_] => say!(
+                    "One seed each: a difference may be the seed's, not that of what you changed. `tidemark run --seeds 10` \
+                     pools seeds in a folder, and compare says then what is sure."
+                ),
+                _ => say!(
+                    "Differences over {} common seeds, ± half of their intervals of 95 %. A tie is one whose interval contains 0. \
+                     Of 20 ties one is taken for a difference.",
+                    seeds.len()
+                ),
+            }
         }
+        Ok(())
     }
-    say!("Means over {}, ± half of their intervals of 95 %.", pool.seeds());
-    Ok(())
+}
+
+/// Means over the seeds of a folder.
+pub(crate) struct Pool {
+    side: Side,
+    rows: Vec<Pooled>,
+}
+
+/// Mean of one figure.
+#[derive(Serialize)]
+pub(crate) struct Pooled {
+    /// Kind of row: run, downlink, uplink, flow, frames or transfers.
+    kind: &'static str,
+    /// Name of the UE or flow.
+    name: String,
+    /// Path of the figure in `summary.json`.
+    metric: String,
+    /// Seeds that have it.
+    seeds: usize,
+    mean: f64,
+    /// Half of the interval of 95 %; absent for one seed.
+    half: Option<f64>,
+}
+
+impl Pool {
+    /// Reads the results of seeds.
+    ///
+    /// # Errors
+    /// Summaries that can't be read.
+    pub(crate) fn read(folders: &[PathBuf]) -> Result<Self> {
+        let summaries = folders.iter().map(|folder| seeds::summary(folder)).collect::<Result<Vec<_>>>()?;
+        let side = Side::of(String::new(), summaries);
+        let mut rows = Vec::new();
+        for kind in &KINDS {
+            for name in kind.all_names(&side, &side) {
+                for (_, path, _) in kind.figures {
+                    let estimate = kind.estimate(&side, &name, path);
+                    rows.extend(estimate.map(|Estimate { mean, half, count: seeds }| Pooled {
+                        kind: kind.heading,
+                        name: name.clone(),
+                        metric: path.join("."),
+                        seeds,
+                        mean,
+                        half,
+                    }));
+                }
+            }
+        }
+        Ok(Self { side, rows })
+    }
+
+    /// Rows for another program.
+    pub(crate) fn rows(&self) -> &[Pooled] {
+        &self.rows
+    }
+
+    /// Prints tables of the means with their intervals.
+    pub(crate) fn print(&self) {
+        for kind in &KINDS {
+            let mut table = kind.table();
+            let names = kind.names(&self.side, &self.side);
+            for name in names.iter().take(MAX_ROWS) {
+                let figures = kind.figures.iter().map(|(_, path, decimals)| {
+                    let estimate = kind.estimate(&self.side, name, path);
+                    estimate.map_or("–".into(), |estimate| with_interval(estimate, *decimals, ""))
+                });
+                table.add_row([name.clone()].into_iter().chain(figures).map(|cell| text(&cell)));
+            }
+            if !names.is_empty() {
+                say!("{table}");
+            }
+            if names.len() > MAX_ROWS {
+                say!("{} more {}s", names.len() - MAX_ROWS, kind.noun);
+            }
+        }
+        say!("Means over {}, ± half of their intervals of 95 %.", self.side.seeds());
+    }
 }
 
 impl Side {
     fn read(folder: &Path) -> Result<Self> {
-        let summaries = pool::summaries(folder)?.into_iter();
-        let runs = summaries.map(|summary| (summary["seed"].as_u64().unwrap_or_default(), summary)).collect();
-        Ok(Self { label: folder.display().to_string(), runs })
+        Ok(Self::of(folder.display().to_string(), seeds::summaries(folder)?))
+    }
+
+    fn of(label: String, summaries: Vec<Value>) -> Self {
+        let runs = summaries.into_iter();
+        Self { label, runs: runs.map(|of| (of["seed"].as_u64().unwrap_or_default(), of)).collect() }
+    }
+
+    /// Every figure that this side or another has, with the differences over these seeds.
+    fn changes<'a>(&'a self, other: &'a Self, seeds: &[(u64, u64)]) -> Vec<Change<'a>> {
+        let mut changes = Vec::new();
+        for kind in &KINDS {
+            for name in kind.all_names(self, other) {
+                for (_, path, _) in kind.figures {
+                    let old = kind.values(self, &name, path, seeds.iter().map(|(seed, _)| *seed));
+                    let new = kind.values(other, &name, path, seeds.iter().map(|(_, seed)| *seed));
+                    let pairs: Vec<_> =
+                        old.iter().zip(&new).filter_map(|(old, new)| Some(((*old)?, (*new)?))).collect();
+                    let mean = |values: &[Option<f64>]| {
+                        Estimate::of(&values.iter().flatten().copied().collect::<Vec<_>>()).map(|of| of.mean)
+                    };
+                    let difference = Estimate::of_differences(&pairs);
+                    let (before, after) = (mean(&old), mean(&new));
+                    if before.is_some() || after.is_some() {
+                        changes.push(Change {
+                            baseline: &self.label,
+                            other: &other.label,
+                            kind: kind.heading,
+                            name: name.clone(),
+                            metric: path.join("."),
+                            seeds: seeds.len(),
+                            before,
+                            after,
+                            difference: difference.map(|of| of.mean),
+                            half: difference.and_then(|of| of.half),
+                        });
+                    }
+                }
+            }
+        }
+        changes
     }
 
     /// Seeds in words.
@@ -225,6 +349,19 @@ impl Kind {
     /// Name of an entry; that of a run is its scenario's, and says nothing of what is compared.
     fn name<'a>(&self, entry: &'a Value) -> Option<&'a str> {
         self.list.map_or(Some("all"), |_| entry["name"].as_str())
+    }
+
+    /// Mean of a figure over all seeds of a side.
+    fn estimate(&self, side: &Side, name: &str, path: &[&str]) -> Option<Estimate> {
+        let values = self.values(side, name, path, side.runs.iter().map(|(seed, _)| *seed));
+        Estimate::of(&values.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    /// Names that a run of one side and a run of another have, in their order.
+    fn all_names(&self, before: &Side, after: &Side) -> Vec<String> {
+        let (Some((_, first)), Some((_, other))) = (before.runs.first(), after.runs.first()) else { return Vec::new() };
+        let names = self.entries(first).filter_map(|entry| self.name(entry));
+        names.filter(|name| self.entries(other).any(|twin| self.name(twin) == Some(name))).map(str::to_string).collect()
     }
 
     /// Names that a run of one side and a run of another have, those with the highest rates first if there are many.

@@ -9,76 +9,84 @@ mod completions;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod explain;
+mod folder;
+mod format;
 mod front;
+mod input;
 #[cfg(target_os = "linux")]
 mod live;
 mod man;
 mod new;
+mod page;
 mod pool;
 mod progress;
 #[cfg(target_os = "linux")]
 mod realtime;
 mod report;
+mod results;
 mod run;
 mod schema;
-mod sweep;
+mod seeds;
+mod study;
 mod table;
+mod words;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use miette::miette;
+use tidemark_terminal::print::{self, Level};
 use tidemark_terminal::{error, interrupt};
 
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
 #[derive(Parser)]
 #[command(name = "tidemark", version = tidemark_version::VERSION, max_term_width = 100)]
 struct Arguments {
+    /// Print errors and warnings alone, and data that --format asks for
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print what is done meanwhile, too
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a scenario and write its results and report
-    Run(run::Run),
+    /// Run a scenario, once or with several seeds, or a study of it, and write results and report
+    Run(Box<run::Run>),
+    /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
+    Compare(compare::Compare),
+    /// Tell why packets of a run were marked, and what came of it
+    Explain(explain::Explain),
+    /// Print the tables of results that are there
+    Report(report::Report),
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Realtime(realtime::Realtime),
     /// Write a scenario to begin with
     New(new::New),
-    /// Check a scenario without running it
+    /// Check scenarios and studies without running them
     Check(check::Check),
-    /// Print the JSON schema of scenarios or studies, for editors
-    Schema {
-        /// Kind of file
-        #[arg(value_enum, default_value = "scenario")]
-        kind: schema::Kind,
-    },
-    /// Run a study: a scenario over many values and seeds, on all processors
-    Sweep(sweep::Sweep),
-    /// Draw throughput against delay: senders and laws beside an oracle that knows the capacity
-    Front(front::Front),
-    /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
-    Compare {
-        /// Folder of the baseline: of one run, or of `run --seeds`
-        baseline: PathBuf,
-        /// Folders to compare with it, one after the other
-        #[arg(required = true)]
-        others: Vec<PathBuf>,
-    },
-    /// Tell why packets of a run were marked, and what came of it
-    Explain(explain::Explain),
     /// Say where the published experiments and the test cases of RFC 8867 are
     Reproduce {
         /// Arguments that `tidemark-papers` would be given
         #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Print the JSON schema of scenarios or studies, for editors
+    #[command(hide = true)]
+    Schema {
+        /// Kind of file
+        #[arg(value_enum, default_value = "scenario")]
+        kind: schema::Kind,
+    },
     /// Print the completions of a shell: source them, or put them where the shell looks
+    #[command(hide = true)]
     Completions(completions::Completions),
     /// Write the manual pages
+    #[command(hide = true)]
     Man(man::Man),
 }
 
@@ -92,7 +100,13 @@ fn main() -> ExitCode {
         }
     }
     error::prepare();
-    error::end(Arguments::parse().command.execute())
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| words::exit(&error));
+    print::set_level(match arguments {
+        Arguments { quiet: true, .. } => Level::Quiet,
+        Arguments { verbose: true, .. } => Level::Verbose,
+        _ => Level::Normal,
+    });
+    error::end(arguments.command.execute())
 }
 
 impl Command {
@@ -125,10 +139,9 @@ impl Command {
                 schema::print(kind);
                 Ok(())
             }
-            Self::Sweep(sweep) => sweep.execute(),
-            Self::Front(front) => front.execute(),
-            Self::Compare { baseline, others } => compare::execute(&baseline, &others),
+            Self::Compare(compare) => compare.execute(),
             Self::Explain(explain) => explain.execute(),
+            Self::Report(report) => report.execute(),
             Self::Reproduce { arguments } => Err(miette!(
                 "the papers are a program of their own, in a clone of the project: cargo run --release --package tidemark-papers -- {}",
                 if arguments.is_empty() { "--help".into() } else { arguments.join(" ") }

@@ -4,39 +4,68 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, Result, miette};
-use serde_json::Value;
+use tidemark_record::whole::{self, Part};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
-use crate::compare;
-use crate::run::{self, Source};
-use tidemark_terminal::{interrupt, parallel, say};
+use crate::compare::Pool;
+use crate::folder::{self, Force};
+use crate::format::{self, Format};
+use crate::results;
+use crate::seeds::{self, POOL, SEED};
+use tidemark_terminal::{detail, interrupt, parallel, say};
 
-/// Beginning of the names of the seeds' folders.
-const SEED: &str = "seed-";
-
-/// Runs the scenario with seeds from 1 on, each into a folder of its own, and prints means with their intervals.
+/// Runs a scenario with several seeds, each into a folder of its own, writes means with their intervals and prints them. Seeds that have
+/// ended when an interrupt comes are kept.
 ///
 /// # Errors
 /// A scenario that can't be run, a folder that can't be written, or an interrupt.
-pub(crate) fn execute(source: &Source, seeds: u64, out: Option<&Path>) -> Result<()> {
-    let scenarios = (1..=seeds).map(|seed| source.with_seed(seed)).collect::<Result<Vec<_>>>()?;
-    let default = || scenarios.first().map(|scenario| Path::new("out").join(format!("{}-seeds", scenario.name)));
-    let out = out.map(Path::to_path_buf).or_else(default).unwrap_or_default();
-    if out.join("summary.json").exists() {
-        return Err(miette!("{} has the results of one run: name another folder with --out", out.display()));
-    }
-    run::make(&out)?;
-    // Seeds of a run before this one would be pooled with these.
-    for folder in folders(&out) {
-        fs::remove_dir_all(&folder).into_diagnostic().wrap_err_with(|| folder.display().to_string())?;
-    }
-    let one = |scenario: &Scenario| simulate(scenario, &out.join(format!("{SEED}{}", scenario.seed)));
+pub(crate) fn execute(scenarios: &[Scenario], out: &Path, force: Force, format: Format) -> Result<()> {
+    folder::for_seeds(out, scenarios, force)?;
+    let part = Part::new(out).into_diagnostic()?;
+    let one = |scenario: &Scenario| {
+        let folder = part.path().join(format!("{SEED}{}", scenario.seed));
+        simulate(scenario, &folder).map(|()| folder)
+    };
     let unfinished = || Err(miette!("a run did not finish"));
-    parallel::each(&scenarios, one).into_iter().try_for_each(|end| end.unwrap_or_else(unfinished))?;
-    compare::print_pool(&out)?;
-    say!("{}: a folder for each seed, with its report. `tidemark compare` takes all of them as one.", out.display());
-    Ok(())
+    let ends: Vec<_> = parallel::each(scenarios, one).into_iter().map(|end| end.unwrap_or_else(unfinished)).collect();
+    let done: Vec<_> = ends.iter().flatten().cloned().collect();
+    if done.is_empty() || ends.len() > done.len() && !interrupt::happened() {
+        return ends.into_iter().collect::<Result<Vec<_>>>().map(drop);
+    }
+    let pool = Pool::read(&done)?;
+    let texts = [format::csv(pool.rows())?, serde_json::to_string_pretty(pool.rows()).into_diagnostic()? + "\n"];
+    let written = || "the results could not be written: what was there before is as it was, or gone";
+    replace(out, &part, &done, &texts).into_diagnostic().wrap_err_with(written)?;
+    match format {
+        Format::Table => pool.print(),
+        other => format::rows(other, pool.rows())?,
+    }
+    say!(
+        "{}: a folder for each seed, with its report; {} has the means. `tidemark compare` takes all of them as one.",
+        out.display(),
+        POOL[0]
+    );
+    ends.into_iter().collect::<Result<Vec<_>>>().map(drop)
+}
+
+/// Puts the seeds and their means in place of what the folder has.
+fn replace(out: &Path, part: &Part, done: &[PathBuf], texts: &[String]) -> std::io::Result<()> {
+    // A full disk shows here, while all that was there is whole.
+    for (name, text) in POOL.iter().zip(texts) {
+        fs::write(part.path().join(name), text)?;
+    }
+    let old = part.path().join("old");
+    fs::create_dir_all(&old)?;
+    POOL.iter().try_for_each(|name| whole::remove(&out.join(name)))?;
+    for folder in seeds::whole_or_not(out) {
+        fs::rename(&folder, old.join(folder.file_name().unwrap_or_default()))?;
+    }
+    tidemark_record::output::names().try_for_each(|name| whole::remove(&out.join(name)))?;
+    for folder in done {
+        fs::rename(folder, out.join(folder.file_name().unwrap_or_default()))?;
+    }
+    POOL.iter().rev().try_for_each(|name| fs::rename(part.path().join(name), out.join(name)))
 }
 
 fn simulate(scenario: &Scenario, out: &Path) -> Result<()> {
@@ -46,44 +75,6 @@ fn simulate(scenario: &Scenario, out: &Path) -> Result<()> {
     if let Some(at) = result.interrupted_at_s {
         return Err(miette!("interrupted at {at} s of seed {}; seeds that ended are in their folders", scenario.seed));
     }
-    run::write(out, &mut result).map(drop)
-}
-
-/// Folders of seeds in a folder that pools them; none in that of one run.
-pub(crate) fn folders(pool: &Path) -> Vec<PathBuf> {
-    let entries = pool.read_dir().into_iter().flatten().flatten();
-    let seed = |path: &PathBuf| path.file_name()?.to_str()?.strip_prefix(SEED)?.parse::<u64>().ok();
-    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter_map(|path| Some((seed(&path)?, path))).collect();
-    folders.retain(|(_, path)| path.join("summary.json").exists());
-    folders.sort();
-    folders.into_iter().map(|(_, path)| path).collect()
-}
-
-/// Summaries of a run, or of all seeds of a folder that pools them.
-///
-/// # Errors
-/// A folder of neither.
-pub(crate) fn summaries(folder: &Path) -> Result<Vec<Value>> {
-    if folder.join("summary.json").exists() {
-        return Ok(vec![summary(folder)?]);
-    }
-    let folders = folders(folder);
-    if folders.is_empty() {
-        let right = "name a folder that `tidemark run` wrote, of one seed or of several";
-        return Err(miette!("{} has no summary.json: {right}", folder.display()));
-    }
-    folders.iter().map(|folder| summary(folder)).collect()
-}
-
-fn summary(folder: &Path) -> Result<Value> {
-    let file = folder.join("summary.json");
-    let text =
-        fs::read_to_string(&file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
-    let summary: Value = serde_json::from_str(&text)
-        .map_err(|error| miette!("{}:{}: not a summary of a run: {error}", file.display(), error.line()))?;
-    if summary["flows"].is_array() {
-        Ok(summary)
-    } else {
-        Err(miette!("{}: not a summary of a run: it has no list `flows`", file.display()))
-    }
+    detail!("seed {} has ended", scenario.seed);
+    results::write(out, &mut result).map(drop)
 }

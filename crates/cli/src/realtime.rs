@@ -8,16 +8,34 @@ use crate::{endpoint, live};
 /// A command in real time.
 #[derive(Subcommand)]
 pub(crate) enum Realtime {
-    /// Run a command as a UE behind a cell, with real packets in real time
+    /// Run a command as a UE behind a cell, or the UEs and servers of a scenario, with real packets in real time
     Shell(live::shell::Shell),
-    /// Run several UEs and servers around a cell, with real packets in real time
-    Live(live::lab::Live),
+    /// Run a command without marks, with marks and with an outage, and say how it fared
+    Test(live::trial::Test),
+    /// Query or change a live cell that is running
+    Ctl(live::control::Ctl),
+    /// Be a gNB's user plane, or one half of it, with a live cell
+    #[command(subcommand)]
+    Gnb(Gnb),
+    /// Put a bottleneck into a network, send L4S flows over it, find out what it does to ECN
+    #[command(subcommand)]
+    Net(Net),
+}
+
+/// Part of a gNB.
+#[derive(Subcommand)]
+pub(crate) enum Gnb {
     /// Be the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
     N3(live::tunnels::N3),
     /// Be the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
     Cu(live::cu::Cu),
     /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
     Du(live::tunnels::Du),
+}
+
+/// Part of a network.
+#[derive(Subcommand)]
+pub(crate) enum Net {
     /// Be a wired bottleneck between two interfaces, of a rate, a delay and a queue discipline
     Hop(live::hop::Hop),
     /// Send an L4S flow over a real path
@@ -26,14 +44,12 @@ pub(crate) enum Realtime {
     Receive(endpoint::Receive),
     /// Find out whether a path keeps ECT(1) and CE
     Probe(live::probe::Probe),
-    /// Query or change a live cell that is running
-    Ctl(live::control::Ctl),
 }
 
 impl Realtime {
     /// True for what has a way of its own with signals, and needs a process without other threads.
     pub(crate) fn takes_signals(&self) -> bool {
-        !matches!(self, Self::Send(_) | Self::Receive(_))
+        !matches!(self, Self::Test(_) | Self::Net(Net::Send(_) | Net::Receive(_)))
     }
 
     /// Runs the command; gives the exit code, which is that of the cell for a command behind one.
@@ -43,15 +59,15 @@ impl Realtime {
     pub(crate) fn execute(self) -> Result<u8> {
         match self {
             Self::Shell(shell) => shell.execute(),
-            Self::Live(live) => live.execute(),
-            Self::N3(n3) => n3.execute(),
-            Self::Cu(cu) => cu.execute(),
-            Self::Du(du) => du.execute(),
-            Self::Hop(hop) => hop.execute(),
-            Self::Probe(probe) => probe.execute(),
-            Self::Send(send) => send.execute().map(|()| 0),
-            Self::Receive(receive) => receive.execute().map(|()| 0),
+            Self::Test(test) => test.execute(),
             Self::Ctl(ctl) => ctl.execute().map(|()| 0),
+            Self::Gnb(Gnb::N3(n3)) => n3.execute(),
+            Self::Gnb(Gnb::Cu(cu)) => cu.execute(),
+            Self::Gnb(Gnb::Du(du)) => du.execute(),
+            Self::Net(Net::Hop(hop)) => hop.execute(),
+            Self::Net(Net::Probe(probe)) => probe.execute(),
+            Self::Net(Net::Send(send)) => send.execute().map(|()| 0),
+            Self::Net(Net::Receive(receive)) => receive.execute().map(|()| 0),
         }
     }
 }

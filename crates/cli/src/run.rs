@@ -1,23 +1,24 @@
 //! `tidemark run`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{Context, IntoDiagnostic, Result, miette};
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Capture, RunResult, Simulation};
+use tidemark_study::Base;
 
+use crate::folder::{self, Force};
+use crate::format::Output;
 use crate::progress::Progress;
-use crate::{pool, report, table};
+use crate::study::{self, Common};
+use crate::{front, input, pool, report, results};
 use tidemark_terminal::error::diagnostic;
-use tidemark_terminal::{interrupt, say};
+use tidemark_terminal::{detail, interrupt, say};
 
-/// A scenario's file, and what replaces values in it.
+/// Values that replace those of a scenario.
 #[derive(Args)]
-pub(crate) struct Source {
-    /// The scenario file
-    pub(crate) file: PathBuf,
+pub(crate) struct Changes {
     /// Use this seed instead of the scenario's
     #[arg(long)]
     seed: Option<u64>,
@@ -29,81 +30,111 @@ pub(crate) struct Source {
 /// Arguments of `tidemark run`.
 #[derive(Args)]
 pub(crate) struct Run {
+    /// The file of a scenario or a study; - for the standard input
+    #[arg(required_unless_present = "front")]
+    file: Option<PathBuf>,
     #[command(flatten)]
-    source: Source,
-    /// Run this many seeds, from 1 on, on all processors: a folder for each, pooled in one, and means with their intervals
+    changes: Changes,
+    /// Run seeds from 1 on, on all processors: a folder for each, and means with their intervals. Of a study: seeds of every point
+    /// [default: the study's, or 5]
     #[arg(long, value_name = "N", conflicts_with_all = ["seed", "pcap"], value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
-    /// Folder for the results [default: the scenario's name, inside out]
+    /// Folder for the results; a study that was interrupted goes on in its own [default: the scenario's name inside out, with -seeds or
+    /// -study behind it]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+    #[command(flatten)]
+    output: Output,
     /// Folder for captures with real headers, of both sides of the CU: core.pcapng and f1u.pcapng
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    #[command(flatten)]
+    study: study::StudyOptions,
+    #[command(flatten)]
+    front: front::FrontOptions,
 }
 
-impl Source {
-    /// Reads the scenario.
+impl Changes {
+    /// Reads the scenario of a text.
     ///
     /// # Errors
     /// A diagnostic that shows the line at fault.
-    pub(crate) fn load(&self) -> Result<Scenario> {
+    pub(crate) fn scenario(&self, of: &Base) -> Result<Scenario> {
         match self.seed {
-            Some(seed) => self.with_seed(seed),
-            None => Scenario::load(&self.file, &self.overrides).map_err(diagnostic),
+            Some(seed) => self.with_seed(of, seed),
+            None => Scenario::parse(&of.file, &of.text, &of.folder, &self.overrides).map_err(diagnostic),
         }
     }
 
-    /// Reads the scenario with another seed than its own.
-    ///
-    /// # Errors
-    /// A diagnostic that shows the line at fault.
-    pub(crate) fn with_seed(&self, seed: u64) -> Result<Scenario> {
+    /// Reads the scenario of a text with another seed than its own.
+    fn with_seed(&self, of: &Base, seed: u64) -> Result<Scenario> {
         let mut overrides = self.overrides.clone();
         overrides.push(format!("seed={seed}"));
-        Scenario::load(&self.file, &overrides).map_err(diagnostic)
+        Scenario::parse(&of.file, &of.text, &of.folder, &overrides).map_err(diagnostic)
     }
 }
 
 impl Run {
-    /// Runs the scenario, writes its folder and prints its tables.
+    /// Runs the scenario, all of its seeds or the study, writes the folder and prints the tables.
     ///
     /// # Errors
-    /// A scenario that can't be run, a folder that can't be written, or an interrupt: results are there then, of what was run.
+    /// A file that can't be run, a folder that can't be written or whose results would be lost, or an interrupt: results are there then, of
+    /// what was run.
     pub(crate) fn execute(&self) -> Result<()> {
-        if let Some(seeds) = self.seeds {
-            return pool::execute(&self.source, seeds, self.out.as_deref());
+        let common = Common {
+            overrides: &self.changes.overrides,
+            seeds: self.seeds,
+            out: self.out.as_deref(),
+            force: self.force,
+            format: self.output.format,
+        };
+        let Some(file) = self.file.as_deref().filter(|_| !self.front.front) else {
+            return self.front.execute(&self.study, &common);
+        };
+        let file = input::read(file)?;
+        if self.study.asks() || study::is_study(&file) {
+            if self.changes.seed.is_some() || self.pcap.is_some() {
+                return Err(miette!(
+                    "--seed and --pcap are of one run, and this is a study: --seeds names how many it has"
+                ));
+            }
+            return self.study.execute(file, &common);
         }
-        let scenario = self.source.load()?;
-        let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
-        if !pool::folders(&out).is_empty() {
-            return Err(miette!("{} pools several seeds: name another folder with --out", out.display()));
+        match self.seeds {
+            Some(seeds) => {
+                let scenarios = (1..=seeds).map(|seed| self.changes.with_seed(&file, seed));
+                let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
+                let out = self.out(&scenarios[0].name, "-seeds");
+                pool::execute(&scenarios, &out, self.force, self.output.format)
+            }
+            None => self.one(&self.changes.scenario(&file)?),
         }
+    }
+
+    /// Folder for the results of a scenario.
+    fn out(&self, name: &str, suffix: &str) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{name}{suffix}")))
+    }
+
+    fn one(&self, scenario: &Scenario) -> Result<()> {
+        let out = self.out(&scenario.name, "");
         // A folder that can't be written is found out before the run, not after it.
-        make(&out)?;
+        folder::for_run(&out, scenario, self.force)?;
         let capture = self.pcap.as_deref().map(|folder| {
             let unwritable = || format!("{} can't be written: name another folder with --pcap", folder.display());
             Capture::create(folder).into_diagnostic().wrap_err_with(unwritable)
         });
         let capture = capture.transpose()?;
-        let mut result = simulate(&scenario, &scenario.name, capture.as_ref())?;
+        detail!("{}, into {}", scenario.outline(), out.display());
+        let mut result = simulate(scenario, &scenario.name, capture.as_ref())?;
         if let Some(capture) = capture {
             capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
         }
-        let page = write(&out, &mut result)?;
-        say!("{}", table::flows(&result));
-        if !result.ues.is_empty() {
-            say!("{}", table::ues(&result));
-        }
-        let some = [table::frames(&result), table::transfers(&result), table::bearers(&result)];
-        some.iter().flatten().for_each(|table| say!("{table}"));
-        if !result.routers.is_empty() {
-            say!("{}", table::routers(&result));
-        }
-        if !result.cells.is_empty() {
-            say!("{}", table::cells(&result));
-        }
-        say!("{}", table::cell(&result));
+        let page = results::write(&out, &mut result)?;
+        let summary = serde_json::to_value(&result).into_diagnostic()?;
+        report::print(&out, &summary, self.output.format)?;
         say!("report: {}", page.display());
         warn(&result.warnings);
         match result.interrupted_at_s {
@@ -135,23 +166,4 @@ pub(crate) fn simulate(scenario: &Scenario, label: &str, capture: Option<&Captur
     let result = simulation.run(proceed).into_diagnostic()?;
     progress.finish();
     Ok(result)
-}
-
-/// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
-pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
-    result.commit = tidemark_version::COMMIT.map(Into::into);
-    let html = report::page(result)?;
-    tidemark_record::output::write_folder(out, result, Some(html))
-        .into_diagnostic()
-        .wrap_err("the results could not be written: what was there before is as it was, or gone")?;
-    Ok(out.join("report.html"))
-}
-
-/// Makes the folder and proves that a file can be written there.
-pub(crate) fn make(out: &Path) -> Result<()> {
-    let unwritable = || format!("{} can't be written: name another folder with --out", out.display());
-    fs::create_dir_all(out).into_diagnostic().wrap_err_with(unwritable)?;
-    let probe = out.join(".writable");
-    fs::write(&probe, "").into_diagnostic().wrap_err_with(unwritable)?;
-    fs::remove_file(&probe).into_diagnostic().wrap_err_with(unwritable)
 }

@@ -11,7 +11,7 @@ use tidemark_terminal::say;
 pub(crate) enum Kind {
     /// A scenario, which `run` takes
     Scenario,
-    /// A study, which `sweep` takes
+    /// A study, which `run` takes
     Study,
 }
 

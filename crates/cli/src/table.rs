@@ -1,100 +1,166 @@
-//! The tables on the terminal.
+//! The tables on the terminal, of the summary of a run.
 
 use comfy_table::{Cell, CellAlignment, Table};
-use serde::Serialize;
-use tidemark_record::FlowResult;
-use tidemark_record::fields::{Column, Declared};
-use tidemark_sim::RunResult;
+use serde_json::Value;
+use tidemark_record::fields::{Column, Declared as _};
+use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult, UeResult};
 use tidemark_terminal::table::{number, table, text};
 
-/// Rows beyond this many are left to the files and the report.
+/// Rows of a table at most. Of more those that fare worst are shown; the files and the report have all.
 const MAX_ROWS: usize = 24;
+/// Rows of those that fare worst.
+const WORST: usize = 5;
+/// Figures by which rows fare worse, the first that they have.
+const DELAYS: [&str; 3] = ["/owd_ms/p95", "/queue_ms/p95", "/media/delay_ms/p95"];
+
+/// All tables of a run, in their order.
+pub(crate) fn all(summary: &Value) -> Vec<String> {
+    let of = |name| list(summary, name);
+    let mut tables = vec![flows(of("flows"))];
+    tables.extend(rows(&UeResult::STRUCT.terminal_columns(), &of("ues").iter().collect::<Vec<_>>()));
+    tables.extend(parts(of("flows"), "media"));
+    tables.extend(parts(of("flows"), "transfers"));
+    tables.extend(bearers(of("bearers")));
+    tables.extend(rows(&RouterResult::STRUCT.terminal_columns(), &of("routers").iter().collect::<Vec<_>>()));
+    tables.extend(rows(&NetworkCellResult::STRUCT.terminal_columns(), &of("cells").iter().collect::<Vec<_>>()));
+    tables.push(cell(summary));
+    tables
+}
 
 /// Draws a row a flow, and below the parts of each flow's mean one-way delay.
-pub(crate) fn flows(result: &RunResult) -> String {
-    let table = declared(result.flows.iter().take(MAX_ROWS));
-    let splits = result.flows.iter().take(MAX_ROWS).filter_map(|flow| {
-        let s = flow.split_ms?;
-        let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
-        Some(format!(
-            "  {}: propagation {:.1} + {router}CU {:.1} + queuing {:.1} + scheduling {:.1} + HARQ {:.1} + RLC {:.1} + reordering {:.1}\n",
-            flow.name, s.propagation, s.cu, s.queuing, s.scheduling, s.harq, s.rlc, s.reordering
-        ))
+fn flows(flows: &[Value]) -> String {
+    let table = rows(&FlowResult::STRUCT.terminal_columns(), &flows.iter().collect::<Vec<_>>()).unwrap_or_default();
+    let flows: Vec<_> = flows.iter().collect();
+    let splits = worst(&flows).into_iter().filter_map(|flow| {
+        let split = flow["split_ms"].as_object()?;
+        let part = |name: &str| split.get(name).and_then(Value::as_f64);
+        // What took no time says nothing, as the radio's parts where there is none.
+        let parts = SPLIT.iter().filter_map(|(name, shown)| Some((shown, part(name).filter(|time| *time >= 0.05)?)));
+        let parts = parts.map(|(shown, time)| format!("{shown} {time:.1}"));
+        Some(format!("  {}: {}\n", flow["name"].as_str()?, parts.collect::<Vec<_>>().join(" + ")))
     });
-    format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
+    let splits: String = splits.collect();
+    if splits.is_empty() { table } else { format!("{table}mean one-way delay in ms:\n{splits}") }
 }
 
-/// Draws a row for each flow with frames; `None` where none has any.
-pub(crate) fn frames(result: &RunResult) -> Option<String> {
-    parts(result, "media", |flow| flow.media.is_some())
-}
+/// Parts of a delay, in their order on the way.
+const SPLIT: [(&str, &str); 8] = [
+    ("propagation", "propagation"),
+    ("router", "router"),
+    ("cu", "CU"),
+    ("queuing", "queuing"),
+    ("scheduling", "scheduling"),
+    ("harq", "HARQ"),
+    ("rlc", "RLC"),
+    ("reordering", "reordering"),
+];
 
-/// Draws a row for each flow with transfers or pages that completed; `None` where none has any.
-pub(crate) fn transfers(result: &RunResult) -> Option<String> {
-    parts(result, "transfers", |flow| flow.transfers.is_some())
-}
-
-/// Draws the names of flows beside one of their fields, for those that have it.
-fn parts(result: &RunResult, field: &'static str, has: impl Fn(&FlowResult) -> bool) -> Option<String> {
-    let rows: Vec<_> = result.flows.iter().filter(|flow| has(flow)).collect();
+/// Draws the names of flows beside one of their fields, for those that have it; `None` where none has it.
+fn parts(flows: &[Value], field: &'static str) -> Option<String> {
+    let having: Vec<_> = flows.iter().filter(|flow| flow[field].is_object()).collect();
     let names = FlowResult::STRUCT.terminal_columns().into_iter().filter(|column| column.is_text);
-    let columns: Vec<_> = names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect();
-    let table = with_columns(&columns, rows.iter().take(MAX_ROWS).copied());
-    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
+    rows(&names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect::<Vec<_>>(), &having)
 }
 
-/// Draws a row a UE.
-pub(crate) fn ues(result: &RunResult) -> String {
-    let table = declared(result.ues.iter().take(MAX_ROWS));
-    format!("{table}\n{}", rest(result.ues.len()))
+/// Draws the bearers of UEs that have several; `None` where all have one.
+fn bearers(bearers: &[Value]) -> Option<String> {
+    let several = |ue: &Value| bearers.iter().any(|of| of["ue"] == *ue && of["drb"].as_u64() > Some(1));
+    let of_several: Vec<_> = bearers.iter().filter(|bearer| several(&bearer["ue"])).collect();
+    rows(&BearerResult::STRUCT.terminal_columns(), &of_several)
 }
 
-/// The bearers of UEs that have several; `None` where all have one.
-pub(crate) fn bearers(result: &RunResult) -> Option<String> {
-    let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
-    let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
-    let table = declared(rows.iter().take(MAX_ROWS).copied());
-    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
-}
-
-/// Draws a row a router.
-pub(crate) fn routers(result: &RunResult) -> String {
-    declared(result.routers.iter()).to_string()
-}
-
-/// Draws a row a cell of a network.
-pub(crate) fn cells(result: &RunResult) -> String {
-    format!("{}\n{}", declared(result.cells.iter().take(MAX_ROWS)), rest(result.cells.len()))
-}
-
-/// Writes a line on the cell, or on all cells of a network together, with the count of packets.
-pub(crate) fn cell(result: &RunResult) -> String {
-    let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
-    let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
-    let what = if result.cells.is_empty() { "cell" } else { "all cells" };
-    let satisfied = result
-        .cell
-        .satisfied
-        .map_or_else(String::new, |share| format!("{} of the UEs with frames satisfied; ", percent(Some(share))));
+/// Writes a line on the cell, or on all cells of a network together, with the count of packets; of the count alone where there is no UE.
+fn cell(summary: &Value) -> String {
+    let cell = &summary["cell"];
+    let counted = cell["conservation"].as_str().unwrap_or_default();
+    if list(summary, "ues").is_empty() {
+        return counted.into();
+    }
+    let percent = |field: &str| cell[field].as_f64().map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    let what = if list(summary, "cells").is_empty() { "cell" } else { "all cells" };
+    let satisfied = if cell["satisfied"].is_null() {
+        String::new()
+    } else {
+        format!("{} of the UEs with frames satisfied; ", percent("satisfied"))
+    };
     format!(
-        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used, {up} of the uplink's; {satisfied}{}",
-        result.cell.throughput_mbps, result.cell.conservation
+        "{what}: {:.2} Mbit/s, {} of the downlink resource blocks used, {} of the uplink's; {satisfied}{counted}",
+        cell["throughput_mbps"].as_f64().unwrap_or_default(),
+        percent("utilisation"),
+        percent("uplink_utilisation"),
     )
 }
 
-/// Table of results with the columns that their fields declare.
-fn declared<'a, T: Declared + Serialize + 'a>(rows: impl Iterator<Item = &'a T>) -> Table {
-    with_columns(&T::STRUCT.terminal_columns(), rows)
+/// Columns that a narrow terminal leaves out, the first ones first: people decide by the median, the 95th percentile, marks and drops.
+const LEFT_OUT: [&str; 10] =
+    ["p99.9", "mean", "p99", "retx", "RTT ms: p95", "controller", "law", "RTT ms: p50", "p50", "p95"];
+
+/// Heading of a column with that of its group: `RTT ms: p50` for a `p50` that stands behind `RTT ms: mean`.
+fn with_group(columns: &[Column]) -> Vec<(String, &Column)> {
+    let mut group = String::new();
+    let named = columns.iter().map(|column| {
+        let (of, name) =
+            column.heading.split_once(": ").map_or((None, column.heading.as_str()), |(of, name)| (Some(of), name));
+        match of {
+            Some(of) => group = of.to_string(),
+            None if !name.starts_with('p') || name.parse::<u8>().is_ok() => group.clear(),
+            None => {}
+        }
+        (if group.is_empty() { name.to_string() } else { format!("{group}: {name}") }, column)
+    });
+    named.collect()
 }
 
-/// Table of results with these columns, but for those that no row has a value in.
-fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<Item = &'a T>) -> Table {
-    let rows: Vec<_> = rows.map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
-    let is_shown = |column: &&Column| rows.iter().any(|row| column.text(row).is_some());
-    let columns: Vec<_> = columns.iter().filter(is_shown).collect();
-    let mut table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
-    for row in &rows {
-        table.add_row(columns.iter().map(|column| match column.text(row) {
+/// Headings that say a group once, at its first column.
+fn headings(columns: &[(String, &Column)]) -> Vec<String> {
+    let mut last = "";
+    let shown = columns.iter().map(|(heading, _)| match heading.split_once(": ") {
+        Some((group, name)) if group == last => name.to_string(),
+        of => {
+            last = of.map_or("", |(group, _)| group);
+            heading.clone()
+        }
+    });
+    shown.collect()
+}
+
+/// Leaves out columns until a table is no wider than this; those that are none of the list stay.
+fn fitted<'a>(
+    columns: &'a [Column],
+    width: Option<u16>,
+    width_of: impl Fn(&[(String, &'a Column)]) -> usize,
+) -> Vec<(String, &'a Column)> {
+    let mut kept = with_group(columns);
+    let Some(width) = width else { return kept };
+    for name in LEFT_OUT {
+        if width_of(&kept) <= usize::from(width) {
+            break;
+        }
+        kept.retain(|(heading, _)| heading != name && heading.rsplit_once(": ").is_none_or(|(_, last)| last != name));
+    }
+    kept
+}
+
+/// Draws a table with a row each, but for columns that no row has a value in, and those that the terminal is too narrow for; `None` without
+/// rows.
+fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
+    let shown = &worst(rows)[..];
+    let columns: Vec<_> =
+        columns.iter().filter(|column| shown.iter().any(|row| column.text(row).is_some())).cloned().collect();
+    let width_of = |kept: &[(String, &Column)]| {
+        drawn(kept, shown).to_string().lines().next().map_or(0, |line| line.chars().count())
+    };
+    let kept = fitted(&columns, Table::new().width(), width_of);
+    let hidden = columns.len() - kept.len();
+    let hidden = if hidden > 0 { format!("({hidden} columns more in a wider terminal)\n") } else { String::new() };
+    (!rows.is_empty()).then(|| format!("{}\n{}{hidden}", drawn(&kept, shown), rest(rows.len())))
+}
+
+fn drawn(columns: &[(String, &Column)], rows: &[&Value]) -> Table {
+    let headings = headings(columns);
+    let mut table: Table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, column)| match column.text(row) {
             Some(said) if column.is_text => text(&said),
             Some(said) if column.type_name() == "boolean" => text(if said == "true" { "yes" } else { "no" }),
             Some(said) => Cell::new(said).set_alignment(CellAlignment::Right),
@@ -105,6 +171,56 @@ fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<I
     table
 }
 
+/// All rows, or of many the five with the longest delay, by its 95th percentile.
+fn worst<'a>(rows: &[&'a Value]) -> Vec<&'a Value> {
+    let delay = |row: &Value| DELAYS.iter().find_map(|path| row.pointer(path)?.as_f64()).unwrap_or(0.0);
+    let mut rows = rows.to_vec();
+    if rows.len() > MAX_ROWS {
+        rows.sort_by(|a, b| delay(b).total_cmp(&delay(a)));
+        rows.truncate(WORST);
+    }
+    rows
+}
+
+fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
+    summary[name].as_array().map_or(&[], Vec::as_slice)
+}
+
 fn rest(rows: usize) -> String {
-    if rows > MAX_ROWS { format!("({} more: see flows.csv and the report)\n", rows - MAX_ROWS) } else { String::new() }
+    if rows > MAX_ROWS {
+        format!("(of {rows} the {WORST} with the longest delays: all are in the files and the report)\n")
+    } else {
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_rows_the_five_with_the_longest_delays_are_shown() {
+        let flow = |p95: u32| serde_json::json!({ "name": format!("f{p95}"), "owd_ms": { "p95": p95 } });
+        let flows: Vec<_> = (0..30).map(flow).collect();
+        let names = |rows: &[Value]| {
+            let names = worst(&rows.iter().collect::<Vec<_>>()).into_iter().filter_map(|row| row["name"].as_str());
+            names.map(str::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&flows), "f29 f28 f27 f26 f25");
+        assert_eq!(names(&flows[..2]), "f0 f1");
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_what_people_decide_by_and_its_groups() {
+        let columns = FlowResult::STRUCT.terminal_columns();
+        let width_of = |kept: &[(String, &Column)]| 8 * kept.len();
+        let shown = |width| headings(&fitted(&columns, width, width_of)).join(" | ");
+        let all = shown(None);
+        assert!(all.contains("one-way ms: mean | p50 | p95") && all.contains("RTT ms: mean | p50"), "{all}");
+        let narrow = shown(Some(80));
+        assert!(
+            narrow.contains("Mbit/s | one-way ms: p50 | p95 | RTT ms: p50") && narrow.ends_with("marks | drops"),
+            "{narrow}"
+        );
+    }
 }

@@ -79,7 +79,7 @@ fn wrong_input_ends_with_status_2_names_the_place_and_writes_nothing() {
     let file = short(&folder);
     let out = folder.path().join("none").display().to_string();
     for (set, says) in [
-        ("duration=3", "short.toml:3"),
+        ("duration=3", "--set duration=3: duration"),
         ("cell.prbs=-1", "cell.prbs"),
         ("cell.scheduler=round-robin", "{ kind = \"round-robin\" }"),
         ("cell.mcs_table=2", "`qam256`"),
@@ -98,6 +98,19 @@ fn wrong_input_ends_with_status_2_names_the_place_and_writes_nothing() {
     let missing = tidemark(&["run", "no-such-file.toml"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(text(&missing.stderr).contains("no-such-file.toml"));
+}
+
+#[test]
+fn arguments_are_answered_in_words_of_ours() {
+    for wrong in [
+        &["run", "x.toml", "--seeds", "many"][..],
+        &["run", "x.toml", "--seed", ""],
+        &["run", "--front", "--ues", "1,b"],
+    ] {
+        let output = tidemark(wrong);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("a whole number is wanted"), "{said}");
+    }
 }
 
 #[test]
@@ -372,6 +385,54 @@ fn schemas_in_docs_are_the_commands_own() {
         let kept = fs::read_to_string(kept).unwrap_or_default();
         assert!(text(&output.stdout) == kept, "{file}: out of date: run `make schema`");
     }
+}
+
+#[test]
+fn the_first_page_of_help_has_twelve_names_at_most() {
+    let help = text(&tidemark(&["--help"]).stdout);
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<_> =
+        list.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"run") && names.iter().filter(|name| **name != "help").count() <= 12, "{names:?}");
+    for old in ["sweep", "front", "live", "hop", "send", "receive", "probe", "n3", "cu", "du"] {
+        assert_eq!(tidemark(&[old]).status.code(), Some(2), "{old}");
+    }
+    // What only maintainers and packages call is there, and not shown.
+    assert!(!names.contains(&"man") && tidemark(&["schema"]).status.success());
+}
+
+#[test]
+fn a_scenario_comes_from_the_standard_input_and_results_go_to_a_program() {
+    let folder = TempDir::new().unwrap();
+    let piped = |arguments: &[&str]| {
+        let mut child = command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), SHORT.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        text(&output.stdout)
+    };
+    assert!(piped(&["check", "-"]).contains("`short`: 2 s of 1 UEs and 1 flows"));
+    let out = folder.path().join("out").display().to_string();
+    let run = |format: &str| piped(&["run", "-", "--quiet", "--format", format, "--out", &out]);
+    assert_eq!(run("json"), fs::read_to_string(format!("{out}/summary.json")).unwrap());
+    assert_eq!(run("csv"), fs::read_to_string(format!("{out}/flows.csv")).unwrap());
+    assert_eq!(run("table"), "");
+    // The tables are there once more for a folder that was written before.
+    let said = text(&tidemark(&["report", &out]).stdout);
+    assert!(said.contains("bytes sent = delivered + dropped + queued") && said.contains("report.html"), "{said}");
+    let more = text(&command(&["run", &short(&folder), "--verbose", "--out", &out]).output().unwrap().stderr);
+    assert!(more.starts_with("tidemark: `short`: 2 s of 1 UEs"), "{more}");
+}
+
+#[test]
+fn check_reads_every_file_that_is_named() {
+    let folder = TempDir::new().unwrap();
+    let (file, gone) = (short(&folder), folder.path().join("gone.toml").display().to_string());
+    let output = tidemark(&["check", &gone, &file, "no-such-file.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("gone.toml") && said.contains("no-such-file.toml"), "{said}");
+    assert!(text(&output.stdout).contains("`short`"));
 }
 
 #[test]

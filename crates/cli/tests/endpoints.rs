@@ -1,4 +1,4 @@
-//! `tidemark send` and `receive` before peers that speak UDP Prague and nothing else, as the public implementation does
+//! `tidemark net send` and `receive` before peers that speak UDP Prague and nothing else, as the public implementation does
 //! (L4STeam/udp_prague e8e3435): its receiver takes every datagram for data.
 
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ const ACK: usize = 26;
 
 fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidemark"));
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command.arg("net").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn summary(output: &Output) -> Value {

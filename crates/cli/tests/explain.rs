@@ -80,7 +80,8 @@ fn every_option_shows_the_marks_that_it_asks_for() {
     let slowest = said(&[&out, "--worst", "3"]);
     assert_eq!(slowest.matches("decision").count(), 3, "{slowest}");
 
-    let json: Vec<serde_json::Value> = serde_json::from_str(&said(&[&out, "--flow", "right", "--json"])).unwrap();
+    let json: Vec<serde_json::Value> =
+        serde_json::from_str(&said(&[&out, "--flow", "right", "--format", "json"])).unwrap();
     assert_eq!(json.len(), of_right.len());
     assert_eq!(json[0]["packet"], first.packet);
 }

@@ -1,4 +1,4 @@
-//! `tidemark front` as a user meets it.
+//! `tidemark run --front` as a user meets it.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 fn front(out: &Path, arguments: &[&str]) -> Output {
-    let short = ["front", "--ues", "1", "--round-trips", "20ms", "--duration", "3 s", "--warmup", "1 s", "--out"];
+    let short =
+        ["run", "--front", "--ues", "1", "--round-trips", "20ms", "--duration", "3 s", "--warmup", "1 s", "--out"];
     Command::new(env!("CARGO_BIN_EXE_tidemark")).args(short).arg(out).args(arguments).output().unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Studies and seeds as a user meets them: `sweep`, `run --seeds` and `compare`.
+//! Studies and seeds as a user meets them: `run --vary`, `run --seeds` and `compare`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,12 @@ impl Lab {
         self.0.path().join(name).display().to_string()
     }
     fn sweep(&self, out: &str) -> String {
-        let output = tidemark(&["sweep", &self.path("study.toml"), "--out", &self.path(out)]);
+        let output = tidemark(&["run", &self.path("study.toml"), "--out", &self.path(out)]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         self.table(out)
     }
     fn start(&self, out: &str) -> Child {
-        let mut command = command(&["sweep", &self.path("study.toml"), "--out", &self.path(out)]);
+        let mut command = command(&["run", &self.path("study.toml"), "--out", &self.path(out)]);
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
     fn table(&self, out: &str) -> String {
@@ -101,10 +101,10 @@ fn two_processes_on_one_study_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_sweep_from_flags_prints_means_and_writes_a_page() {
+fn a_study_from_flags_prints_means_and_writes_a_page() {
     let lab = Lab::new();
     let out = lab.path("out");
-    let sweep = ["sweep", &lab.path("short.toml"), "--vary", "marker.law=none,l4span", "--out", &out];
+    let sweep = ["run", &lab.path("short.toml"), "--vary", "marker.law=none,l4span", "--out", &out];
     let output = tidemark(&[&sweep[..], &["--seeds", "2", "--metric", "throughput_mbps", "--series"]].concat());
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -144,16 +144,16 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
         (&["--metric", "throughput"], "throughput_mbps"),
         (&["--flow", "none"], "use flow"),
         (&["--find", "users", "--until", "satisfied = 1"], "is no condition"),
-        (&["--seeds", "0"], "must be a number from 1"),
+        (&["--vary", "marker.law=none,tide", "--seeds", "0"], "0 is not in 1..=10000"),
     ] {
-        let output = tidemark(&[&["sweep", &scenario, "--out", &out], flags].concat());
+        let output = tidemark(&[&["run", &scenario, "--out", &out], flags].concat());
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{flags:?}: {said}");
         assert!(said.contains(says), "{flags:?}: {said}");
         assert!(!Path::new(&out).exists(), "{flags:?}: half written");
     }
     // A folder of something else.
-    let output = tidemark(&["sweep", &lab.path("study.toml"), "--out", &lab.path(".")]);
+    let output = tidemark(&["run", &lab.path("study.toml"), "--out", &lab.path(".")]);
     assert!(text(&output.stderr).contains("is no folder of a study"), "{}", text(&output.stderr));
 }
 
@@ -164,7 +164,7 @@ fn intervals_that_stay_wide_are_said_to() {
     let sweep = |flags: &[&str]| {
         let fading = ["--set", "ue.0.channel={ model = \"pedestrian\" }"];
         let metric = ["--metric", "throughput_mbps", "--seeds", "2", "--max-seeds", "4"];
-        text(&tidemark(&[&["sweep", &scenario, "--out", &out], &fading[..], &metric, flags].concat()).stdout)
+        text(&tidemark(&[&["run", &scenario, "--out", &out], &fading[..], &metric, flags].concat()).stdout)
     };
     let said = sweep(&["--until-ci", "0.0001%", "--series"]);
     assert!(said.contains("1 of 1 rows have an interval wider than 0.0001 % of their mean with 4 seeds"), "{said}");
@@ -181,7 +181,7 @@ fn a_part_of_the_cases_runs_alone_and_the_rest_later() {
     fs::write(lab.path("study.toml"), format!("scenario = \"short.toml\"\nseeds = 2\n{cases}")).unwrap();
     let sweep = |flags: &[&str]| {
         let (file, out) = (lab.path("study.toml"), lab.path("out"));
-        tidemark(&[&["sweep", &file, "--out", &out], flags].concat())
+        tidemark(&[&["run", &file, "--out", &out], flags].concat())
     };
     assert!(sweep(&["--only", "way=short"]).status.success());
     assert_eq!((lab.records("out"), lab.table("out").lines().count()), (2, 3));
@@ -225,13 +225,29 @@ fn seeds_are_pooled_and_compared_seed_by_seed() {
     assert!(tidemark(&["run", &scenario, "--seed", "9", "--out", &other]).status.success());
     let output = tidemark(&["compare", &none, &other]);
     assert!(text(&output.stderr).contains("no seed in common"), "{}", text(&output.stderr));
-    // Fewer seeds do not leave others behind.
-    assert!(tidemark(&["run", &scenario, "--seeds", "2", "--out", &none]).status.success());
+    // The means are in files, too.
+    let pooled = fs::read_to_string(Path::new(&law).join("pool.csv")).unwrap();
+    assert!(pooled.starts_with("kind,name,metric,seeds,mean,half\nrun,all,cell.throughput_mbps,3,"), "{pooled}");
+    let said = text(&tidemark(&["report", &law, "--format", "json"]).stdout);
+    assert_eq!(said, fs::read_to_string(Path::new(&law).join("pool.json")).unwrap());
+    let said = text(&tidemark(&["compare", &none, &law, "--format", "csv"]).stdout);
+    assert!(said.starts_with("baseline,other,kind,name,metric,seeds,before,after,difference,half\n"), "{said}");
+    // Fewer seeds do not leave others behind, and go only by force.
+    let fewer = ["run", &scenario, "--seeds", "2", "--set", "marker.law=none", "--out", &none];
+    let output = tidemark(&fewer);
+    assert!(output.status.code() == Some(2) && text(&output.stderr).contains("seed 3"), "{}", text(&output.stderr));
+    assert!(Path::new(&none).join("seed-3").exists());
+    assert!(tidemark(&[&fewer[..], &["--force"]].concat()).status.success());
     assert!(!Path::new(&none).join("seed-3").exists());
     for (out, flags) in [(&none, &[][..]), (&one, &["--seeds", "2"])] {
         let output = tidemark(&[&["run", &scenario, "--out", out], flags].concat());
-        assert!(text(&output.stderr).contains("name another folder with --out"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("Name another folder with --out"), "{}", text(&output.stderr));
     }
+    // One run in the place of seeds, and seeds in that of one run.
+    assert!(tidemark(&["run", &scenario, "--out", &none, "--force"]).status.success());
+    assert!(!Path::new(&none).join("seed-1").exists() && !Path::new(&none).join("pool.csv").exists());
+    assert!(tidemark(&["run", &scenario, "--out", &none, "--force", "--seeds", "2"]).status.success());
+    assert!(!Path::new(&none).join("summary.json").exists() && Path::new(&none).join("seed-2").exists());
 }
 
 #[test]

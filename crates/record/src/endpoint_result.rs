@@ -135,7 +135,7 @@ impl Codepoints {
 
 /// Part of a page of the reference: the fields of the lines.
 pub fn reference() -> String {
-    let text = "\n## Lines of `tidemark send` and `tidemark receive`\n\nA JSON object each interval, and one about all of them at the end. \
+    let text = "\n## Lines of `tidemark net send` and `tidemark net receive`\n\nA JSON object each interval, and one about all of them at the end. \
                 What an end can't know, or does not measure, is absent.\n";
     STRUCTS.iter().fold(text.into(), |text: String, of| text + &of.reference())
 }

@@ -29,6 +29,7 @@ mod summary;
 mod ue;
 pub mod unit;
 mod watched;
+pub mod whole;
 
 pub use counters::Counters;
 pub use event::Arrival;

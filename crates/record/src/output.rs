@@ -1,12 +1,13 @@
 //! The folder that a run leaves: `summary.json`, the CSV [`FILES`] with `columns.csv`, `scenario.toml`, and the report.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use serde_json::{Value, json};
 
 use crate::files::{COLUMNS, FILES, columns_csv};
 use crate::result::{MarkResult, RunResult};
+use crate::whole;
 
 /// Name of the file without which a folder has no result.
 const SUMMARY: &str = "summary.json";
@@ -14,8 +15,7 @@ const SUMMARY: &str = "summary.json";
 const REPORT: &str = "report.html";
 
 /// Writes the folder, which is made where it is missing, with the report's page if there is one. Whatever ends the program meanwhile, and where
-/// the disk is full, the result that was there is whole, or there is none: all files are written beside their places, the old summary goes first,
-/// and the new one comes last.
+/// the disk is full, the result that was there is whole, or there is none.
 ///
 /// # Errors
 /// What the system says, with the path.
@@ -25,37 +25,12 @@ pub fn write_folder(folder: &Path, result: &RunResult, page: Option<String>) -> 
     let page = page.map(|page| (REPORT, page));
     let summary = (SUMMARY, summary(result)?);
     let files: Vec<_> = tables.chain(others).chain(page).chain([summary]).collect();
-    // Of two programs that write the same folder each has its own.
-    let part = folder.join(format!(".part-{}", std::process::id()));
-    write_files(&part, &files).inspect_err(|_| drop(fs::remove_dir_all(&part)))?;
-    for name in FILES.iter().map(|file| file.name).chain([REPORT, SUMMARY]).rev() {
-        remove(&folder.join(name))?;
-    }
-    for (name, _) in &files {
-        let path = folder.join(name);
-        fs::rename(part.join(name), &path).map_err(|error| named(&path, &error))?;
-    }
-    fs::remove_dir(&part).map_err(|error| named(&part, &error))
+    whole::replace(folder, names(), &files)
 }
 
-fn write_files(folder: &Path, files: &[(&str, String)]) -> io::Result<()> {
-    fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
-    for (name, text) in files {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| named(&path, &error))?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+/// Names of the files of a result, that without which there is none first.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    [SUMMARY, REPORT].into_iter().chain(FILES.iter().map(|file| file.name))
 }
 
 /// Text of `summary.json`.

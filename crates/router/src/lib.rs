@@ -1,6 +1,6 @@
 //! Wired bottlenecks: a link of a rate that may change, and the queue before it.
 //!
-//! The simulator's routers and those of `tidemark hop` are one [`Router`]: packets and times come in as values, and its driver asks
+//! The simulator's routers and those of `tidemark net hop` are one [`Router`]: packets and times come in as values, and its driver asks
 //! for what left, what was dropped and when it wants to be called next.
 
 #![warn(unnameable_types, unreachable_pub)]

@@ -43,22 +43,26 @@ impl Description {
         if self.name == other.name && self.scenario == other.scenario && self.set == other.set {
             return None;
         }
-        let (here, there) = (lines(self), lines(other));
-        let alone = |own: &[String], others: &[String], sign: char| {
-            let lines = own.iter().filter(|line| !others.contains(line)).map(move |line| format!("{sign} {line}"));
-            lines.collect::<Vec<_>>()
-        };
-        let mut difference = [alone(&here, &there, '-'), alone(&there, &here, '+')].concat();
-        if difference.is_empty() {
-            difference.push("the same lines in another order".into());
-        }
-        let hidden = difference.len().saturating_sub(MAX_LINES);
-        difference.truncate(MAX_LINES);
-        if hidden > 0 {
-            difference.push(format!("and {hidden} more lines"));
-        }
-        Some(difference.join("\n"))
+        Some(difference(&lines(self), &lines(other)))
     }
+}
+
+/// Lines that only one of two texts has, `-` for the first and `+` for the second: twelve of them at most.
+pub fn difference(here: &[String], there: &[String]) -> String {
+    let alone = |own: &[String], others: &[String], sign: char| {
+        let lines = own.iter().filter(|line| !others.contains(line)).map(move |line| format!("{sign} {line}"));
+        lines.collect::<Vec<_>>()
+    };
+    let mut difference = [alone(here, there, '-'), alone(there, here, '+')].concat();
+    if difference.is_empty() {
+        difference.push("the same lines in another order".into());
+    }
+    let hidden = difference.len().saturating_sub(MAX_LINES);
+    difference.truncate(MAX_LINES);
+    if hidden > 0 {
+        difference.push(format!("and {hidden} more lines"));
+    }
+    difference.join("\n")
 }
 
 /// Lines of a difference that are shown.

@@ -65,6 +65,9 @@ pub const DEFAULT: [&str; 9] = [
     "dropped",
 ];
 
+/// Fields that are shares.
+const SHARES: [&str; 5] = ["satisfied", "utilisation", "uplink_utilisation", "in_budget", "jain"];
+
 impl Metric {
     /// Reads a metric's name.
     ///
@@ -88,6 +91,12 @@ impl Metric {
         }
         let steps = |number: Number| number.path.split('.').map(str::to_string).collect();
         Ok(Self { path: steps(found), divisor: divisor.map(|(_, number)| steps(number)), of, how, unit, name })
+    }
+
+    /// True for a share, which is 1 at most.
+    pub(crate) fn is_share(&self) -> bool {
+        let is_named = self.path.last().is_some_and(|name| SHARES.contains(&name.as_str()));
+        is_named && self.divisor.is_none() && !self.name.starts_with("sum(")
     }
 
     /// Name, as a study has it and tables head it.

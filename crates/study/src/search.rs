@@ -103,7 +103,11 @@ impl Condition {
             (None, Some((metric, value))) => (metric, false, value),
             _ => return Err(wrong()),
         };
-        Ok(Self { metric: Metric::parse(metric)?, is_least, value: share(value).ok_or_else(wrong)? })
+        let (metric, number) = (Metric::parse(metric)?, share(value).ok_or_else(wrong)?);
+        if metric.is_share() && number > 1.0 {
+            return Err(format!("`{text}`: `{metric}` is a share, at most 1: write {} %", value.trim()));
+        }
+        Ok(Self { metric, is_least, value: number })
     }
 
     /// True for a mean that meets the condition.
@@ -115,6 +119,14 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_above_one_is_refused() {
+        let error = |text: &str| Condition::parse(text).unwrap_err();
+        assert_eq!(error("satisfied >= 90"), "`satisfied >= 90`: `satisfied` is a share, at most 1: write 90 %");
+        assert!(error("media.in_budget >= 1.01").contains("share"));
+        assert!(Condition::parse("owd_ms.p99 <= 20").is_ok() && Condition::parse("satisfied >= 90 %").is_ok());
+    }
 
     fn search(max: u64) -> Search {
         Search { key: "ue.0.count".into(), condition: Condition::parse("jain >= 90 %").unwrap(), max }

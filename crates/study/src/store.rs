@@ -33,7 +33,9 @@ pub enum StoreError {
     #[error("{0} is no folder of a study, and is not empty: name another one with --out")]
     Foreign(String),
     /// The folder has runs of another study.
-    #[error("{folder} has another study: name another folder with --out, or remove this one\n{difference}")]
+    #[error(
+        "{folder} has another study: name another folder with --out, or replace this one with --force\n{difference}"
+    )]
     Another {
         /// The folder.
         folder: String,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use tidemark_sim::scenario::remedy::in_toml;
 use tidemark_sim::scenario::{LoadError, Scenario, ScenarioError};
 
 use crate::form::{Form, Wrong};
@@ -46,7 +47,7 @@ pub struct Study {
     grid: Grid,
 }
 
-/// Scenario of a study, as text.
+/// Text of a scenario or of a study, with the place that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     /// Name of the file, for errors.
@@ -106,17 +107,18 @@ impl Study {
     /// # Errors
     /// What is wrong, with its line, and what would be right.
     pub fn load(file: &Path) -> Result<Self, StudyError> {
-        Self::load_adjusted(file, |_| ())
-    }
-
-    /// Reads the file of a study as [`load`](Self::load) does, and lets flags change its form before it is checked.
-    ///
-    /// # Errors
-    /// Those of [`load`](Self::load).
-    pub fn load_adjusted(file: &Path, adjust: impl FnOnce(&mut Form)) -> Result<Self, StudyError> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| StudyError::Unreadable { file: name.clone(), reason: error.to_string() })?;
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self::parse(Base { file: name, text, folder }, |_| ())
+    }
+
+    /// Reads the text of a study as [`load`](Self::load) does a file, and lets flags change its form before it is checked.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn parse(Base { file: name, text, folder }: Base, adjust: impl FnOnce(&mut Form)) -> Result<Self, StudyError> {
         let wrong = |error| StudyError::Wrong(Box::new(error));
         let mut form = Form::from_toml(&text).map_err(|error| {
             wrong(ScenarioError::at(&name, &text, error.span().unwrap_or(0..0), remedy(error.message())))
@@ -133,9 +135,9 @@ impl Study {
             )));
         }
         if form.name.is_none() {
-            form.name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            form.name = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         }
-        let base = Base::load(&file.parent().unwrap_or(Path::new("")).join(&form.scenario))?;
+        let base = Base::load(&folder.join(&form.scenario))?;
         Self::checked(&form, base).map_err(|error| error.map_or_else(StudyError::from, in_field))
     }
 
@@ -300,9 +302,10 @@ impl From<Wrong> for Problem {
 
 /// Message of the reader of the form, with what would be right where it does not say so.
 fn remedy(message: &str) -> String {
+    let said = in_toml(message);
     if message.starts_with("invalid type") {
-        format!("{message}: docs/guide/studies.md has the form of a study")
+        format!("{said}: docs/guide/studies.md has the form of a study")
     } else {
-        message.into()
+        said
     }
 }

@@ -4,18 +4,22 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use miette::{LabeledSpan, MietteHandlerOpts, NamedSource, Report, Result, miette};
-use tidemark_sim::scenario::LoadError;
+use tidemark_sim::scenario::{LoadError, ScenarioError};
 
 use crate::interrupt;
 
-/// A message that shows the line at fault.
+/// A message that shows the lines at fault.
 pub fn diagnostic(error: LoadError) -> Report {
+    let wrong = |errors: &[ScenarioError], message: String| {
+        let Some(first) = errors.first() else { return miette!("{message}") };
+        let labels = errors.iter().map(|error| LabeledSpan::at(error.span.clone(), "here"));
+        let source = NamedSource::new(&first.file, first.source_text.clone());
+        Report::from(miette::MietteDiagnostic::new(message).with_labels(labels)).with_source_code(source)
+    };
+    let message = error.to_string();
     match error {
-        LoadError::Wrong(wrong) => {
-            let label = LabeledSpan::at(wrong.span.clone(), "here");
-            let source = NamedSource::new(&wrong.file, wrong.source_text.clone());
-            Report::from(miette::MietteDiagnostic::new(wrong.to_string()).with_label(label)).with_source_code(source)
-        }
+        LoadError::Wrong(error) => wrong(&[*error], message),
+        LoadError::Several(errors) => wrong(&errors, message),
         other => miette!("{other}"),
     }
 }

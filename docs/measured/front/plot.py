@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws thresholds.svg from the table of fronts beside it. Needs nothing but Python.
 
-tidemark front ... --out out/thresholds && cp out/thresholds/table.csv docs/measured/front/thresholds.csv
+tidemark run --front ... --out out/thresholds && cp out/thresholds/table.csv docs/measured/front/thresholds.csv
 python3 docs/measured/front/plot.py
 
 A line has a point for each threshold of the law.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/measured/front.md from tables that `tidemark front` wrote. Needs nothing but Python.
+"""Prints the tables of docs/measured/front.md from tables that `tidemark run --front` wrote. Needs nothing but Python.
 
 python3 docs/measured/front/tables.py distances docs/measured/front/thresholds.csv
 python3 docs/measured/front/tables.py pairs docs/measured/front/downlink.csv docs/measured/front/acknowledgements.csv

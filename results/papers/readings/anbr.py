@@ -74,7 +74,7 @@ def overrides(row, estimate, headers):
 def run(tidemark, settings, seeds):
     """Mean delay in ms and rate of both streams in Mbit/s of a setting."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [tidemark, "sweep", SCENARIO, "--vary", "sample_interval=100 ms", "--seeds", str(seeds), "--flow", "video"]
+        command = [tidemark, "run", SCENARIO, "--vary", "sample_interval=100 ms", "--seeds", str(seeds), "--flow", "video"]
         command += ["--out", f"{folder}/out"]
         for metric in METRICS:
             command += ["--metric", metric]

@@ -13,10 +13,14 @@ from tidemark_sdn.units import format_rate
 
 
 def find_tidemark(given: Path | None) -> Path:
-    """The command `tidemark`, whose sender and receiver are the L4S ends."""
+    """The command `tidemark`, whose sender and receiver are the L4S ends: the given one, and no other in its place."""
+    if given is not None:
+        if not given.is_file():
+            raise LabError(f"--tidemark: there is no {given}")
+        return given.resolve()
     built = Path(__file__).parents[3] / "target" / "release" / "tidemark"
     here = Path("target/release/tidemark")
-    for candidate in (given, built, here, shutil.which("tidemark")):
+    for candidate in (built, here, shutil.which("tidemark")):
         if candidate and Path(candidate).is_file():
             return Path(candidate).resolve()
     raise LabError("there is no command `tidemark`, which the L4S senders are: run `make build`, or give --tidemark")

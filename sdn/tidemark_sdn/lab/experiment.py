@@ -90,9 +90,9 @@ class Experiment:
     # One queue for all traffic: the paper's comparison without queue management.
     one_queue: bool = False
     queues: Queues = Queues()
-    # Discipline of a `tidemark hop` that is the line: the switches then only forward.
+    # Discipline of a `tidemark net hop` that is the line: the switches then only forward.
     hop: str | None = None
-    # Of the wire between the switches, in seconds: a `tidemark hop` holds packets for half of it each way.
+    # Of the wire between the switches, in seconds: a `tidemark net hop` holds packets for half of it each way.
     round_trip: float = 0.0
     # More of the configuration, as TOML.
     settings: str = ""
@@ -244,7 +244,7 @@ class Laboratory:
         )
 
     def _connect_by_hop(self) -> None:
-        """Makes the line of two cables with a `tidemark hop` between them: a queue, a wire with a delay, or both."""
+        """Makes the line of two cables with a `tidemark net hop` between them: a queue, a wire with a delay, or both."""
         experiment, hop = self.experiment, Namespace("hop")
         for switch in self.switches:
             switch.plug("line", hop, switch.name)
@@ -256,7 +256,7 @@ class Laboratory:
             queue += ["--out", str(experiment.out / "hop")]
         if experiment.round_trip > 0.0:
             queue += ["--delay", format_time(experiment.round_trip / 2)]
-        command = (str(experiment.tidemark), "hop", *ends, *queue)
+        command = (str(experiment.tidemark), "net", "hop", *ends, *queue)
         self.hop = self._start(hop, *command, log=experiment.out / "hop.log")
 
     def start_agent(self, switch: OpenVSwitch) -> None:
@@ -313,9 +313,9 @@ class Laboratory:
         servers, clients = [], []
         for index, host in enumerate(self.hosts[Kind.L4S]):
             port = _L4S_PORT + index
-            receive = (str(experiment.tidemark), "receive", "--listen", str(port), *experiment.l4s_arguments)
+            receive = (str(experiment.tidemark), "net", "receive", "--listen", str(port), *experiment.l4s_arguments)
             servers.append(self._start(self.receiver.namespace, *receive, log=out / f"l{index}.receiver.json"))
-            connect = (str(experiment.tidemark), "send", f"{_RECEIVER}:{port}", *experiment.l4s_arguments)
+            connect = (str(experiment.tidemark), "net", "send", f"{_RECEIVER}:{port}", *experiment.l4s_arguments)
             clients.append((host, connect, out / f"l{index}.sender.json"))
         for index, host in enumerate(self.hosts[Kind.CLASSIC]):
             own_port = ("--port", str(_CLASSIC_PORT + index))
@@ -470,7 +470,7 @@ def finish(processes: Iterable["subprocess.Popen[bytes]"], seconds: float) -> No
 
 
 def losses_of_sender(sender: Path, warm_up: float) -> Losses:
-    """Losses that `tidemark send` counted after the warm-up, in intervals of a second."""
+    """Losses that `tidemark net send` counted after the warm-up, in intervals of a second."""
     later = Losses()
     for line in sender.read_text(encoding="utf-8").splitlines():
         if '"kind":"interval"' not in line and '"kind":"summary"' not in line:

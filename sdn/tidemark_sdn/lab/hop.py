@@ -1,4 +1,4 @@
-"""Rates of a `tidemark hop` that is the line, from what it wrote."""
+"""Rates of a `tidemark net hop` that is the line, from what it wrote."""
 
 import csv
 import re

@@ -70,7 +70,7 @@ class Study:
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Self:
-        """Reads the file of a study, as `tidemark sweep` takes it."""
+        """Reads the file of a study, as `tidemark run` takes it."""
         study = cls.__new__(cls)
         study._study = _engine.Study.from_file(file)
         return study
@@ -98,14 +98,14 @@ class Study:
         jobs: int | None = None,
         progress: bool | None = None,
     ) -> "Table":
-        """Makes the runs that the folder lacks, and gives the table. The folder is `out/` and the name by default.
+        """Makes the runs that the folder lacks, and gives the table. The folder is `out/NAME-study` by default.
 
         A study that was interrupted goes on where it was, and one that was widened runs only what is new. `executor`
         is `local`, for a thread on each core (or `jobs` of them); `ray`, for a Ray on this machine or the cluster that
         this program is a part of; or the address of a cluster (`ray://...`). Workers need the same build of this
         package. Ctrl-C ends the study, and what was run is kept.
         """
-        opened = self._study.open(Path("out") / self.name if folder is None else folder, jobs or os.cpu_count() or 1)
+        opened = self._study.open(Path("out") / f"{self.name}-study" if folder is None else folder, jobs or os.cpu_count() or 1)
         with progress_bars.of_runs(self.name, progress) as tell:
             if executor == "local":
                 opened.execute(tell)

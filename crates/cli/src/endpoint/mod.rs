@@ -1,4 +1,4 @@
-//! `tidemark send` and `tidemark receive`: an L4S pair on real sockets, of the same endpoints that are simulated.
+//! `tidemark net send` and `tidemark net receive`: an L4S pair on real sockets, of the same endpoints that are simulated.
 
 mod clock;
 mod format;
@@ -32,32 +32,20 @@ struct Named {
     flow: String,
 }
 
-/// Lists the values of `--controller`: the congestion controls with a format on the wire, by their names in a scenario. aL4S-CC has two
-/// names, those of its paper: cL4S knows the network's thresholds, sL4S does not.
+/// Lists the values of `--controller`: the congestion controls with a format on the wire, by their names in a scenario.
 fn named() -> Vec<Named> {
     let with_format = |sender: SenderConfig| Some((WireFormat::of(&sender)?, sender));
-    let names = |(format, sender): (WireFormat, SenderConfig)| {
+    let named = |(format, sender): (WireFormat, SenderConfig)| {
         let Properties { title, answers, recommended, .. } = sender.properties();
-        let (controller, app, ecn) = (sender.name(), format.app(), codepoint_name(sender.codepoint()));
+        let (name, app, ecn) = (sender.name(), format.app(), codepoint_name(sender.codepoint()));
         let modem = if *recommended { "; --modem listens to the cell's" } else { "" };
-        let named = |name, title: &str, keys: &str| Named {
+        Named {
             name,
             help: format!("{title} ({ecn}); answers {answers}{modem}"),
-            flow: format!("sender = {{ controller = \"{controller}\"{keys} }}\napp = {{ app = \"{app}\" }}"),
-        };
-        match sender {
-            SenderConfig::Al4s(_) => vec![
-                named("sl4s", "aL4S-CC that does not know the network's thresholds", ""),
-                named(
-                    "cl4s",
-                    "aL4S-CC that knows them (5 and 10 ms unless they are set)",
-                    ", marking = { low = \"5 ms\", high = \"10 ms\" }",
-                ),
-            ],
-            _ => vec![named(controller, title, "")],
+            flow: format!("sender = {{ controller = \"{name}\" }}\napp = {{ app = \"{app}\" }}"),
         }
     };
-    SenderConfig::all().into_iter().filter_map(with_format).flat_map(names).collect()
+    SenderConfig::all().into_iter().filter_map(with_format).map(named).collect()
 }
 
 /// Reads a value of `--controller`.
@@ -100,14 +88,14 @@ pub(crate) struct End {
     patience: Duration,
 }
 
-/// Arguments of `tidemark send`.
+/// Arguments of `tidemark net send`.
 #[derive(Args)]
 pub(crate) struct Send {
     #[command(flatten)]
     end: End,
 }
 
-/// Arguments of `tidemark receive`.
+/// Arguments of `tidemark net receive`.
 #[derive(Args)]
 pub(crate) struct Receive {
     #[command(flatten)]

@@ -8,13 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use tidemark_record::MarkResult;
 use tidemark_record::files::MARKS;
 use tidemark_record::output::read_marks;
 
 use self::moment::{Moment, seconds};
 use self::story::{Origin, delay_ms, one_line, story};
+use crate::format::{self, Format, Output};
 use tidemark_terminal::say;
 use tidemark_terminal::table::{number, table, text};
 
@@ -42,9 +43,8 @@ pub(crate) struct Explain {
     /// The marked packets that took longest, so many
     #[arg(long, value_name = "K", group = "which", value_parser = clap::value_parser!(u64).range(1..))]
     worst: Option<u64>,
-    /// Print the marks as JSON, as the columns of marks.csv are called
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Explain {
@@ -61,10 +61,9 @@ impl Explain {
         }
         let asked = self.at.is_some() || self.packet.is_some() || self.worst.is_some();
         let chosen = self.choose(&of_flow)?;
-        if self.json {
-            let rows = if asked { chosen } else { of_flow };
-            say!("{}", serde_json::to_string_pretty(&rows).into_diagnostic()?);
-            return Ok(());
+        if self.output.format != Format::Table {
+            // Named as the columns of marks.csv are.
+            return format::rows(self.output.format, &if asked { chosen } else { of_flow });
         }
         if !asked {
             overview(&of_flow);
@@ -124,7 +123,7 @@ fn read(run: &Path) -> Result<Vec<MarkResult>> {
         }
         let folder = run.display();
         if is_live(run) {
-            miette!("{folder} has no {MARKS}: a DU decides on no mark; its CU keeps them, with `tidemark cu --out`")
+            miette!("{folder} has no {MARKS}: a DU decides on no mark; its CU keeps them, with `tidemark gnb cu --out`")
         } else if run.join("scenario.toml").exists() {
             miette!("{folder} has no {MARKS}: run it again, `tidemark run {folder}/scenario.toml --out {folder}`")
         } else {
@@ -238,6 +237,6 @@ fn rows(marks: &[&MarkResult]) {
     }
     say!("{shown}");
     if marks.len() > MAX_ROWS {
-        say!("... and {} more: a shorter span shows them, or --json", marks.len() - MAX_ROWS);
+        say!("... and {} more: a shorter span shows them, or --format json", marks.len() - MAX_ROWS);
     }
 }

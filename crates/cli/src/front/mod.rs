@@ -1,6 +1,6 @@
-//! `tidemark front`: throughput against delay of senders and laws, beside an oracle and the unmarked run.
+//! `tidemark run --front`: throughput against delay of senders and laws, beside an oracle and the unmarked run.
 //!
-//! It is a study like those of `tidemark sweep`, made of lists instead of a file: one command answers who wins where.
+//! It is a study made of lists instead of a file: one command answers who wins where.
 
 mod table;
 
@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::{Result, miette};
 use serde_json::{Map, Value, json};
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::Duration;
 use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
-use tidemark_study::{Base, CaseForm, Cases, Form, Keys, Labels, Study};
+use tidemark_study::{Base, CaseForm, Cases, Form, Keys, Labels, Study, Table};
 
-use crate::sweep;
-use tidemark_terminal::say;
+use crate::format::Format;
+use crate::study::{self, Common};
+use tidemark_terminal::{print, say};
 
 /// Channels with a model of their own; all others are files.
 const MODELS: [&str; 3] = ["static", "pedestrian", "vehicular"];
@@ -33,77 +34,112 @@ const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[marker]\nlaw =
 /// Metrics: of the cell, and the means over its bearers.
 const METRICS: [&str; 4] =
     ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99", "bearer.queue_ms.p95"];
-/// Thresholds that cL4S, aL4S-CC that knows the network's, is told of: those of `tidemark send --controller cl4s`.
+/// Thresholds that cL4S, aL4S-CC that knows the network's, is told of.
 const KNOWN: [&str; 2] = ["5 ms", "10 ms"];
+/// File with the table as text.
+const TEXT: &str = "front.md";
 /// Fairness of the flows, where a run has several.
 const FAIRNESS: &str = "jain";
 
-/// Arguments of `tidemark front`.
+/// Options of `tidemark run --front`.
 #[derive(Args)]
-pub(crate) struct Front {
+#[command(next_help_heading = "Front: throughput against delay")]
+pub(crate) struct FrontOptions {
+    /// Draw throughput against delay: senders and laws beside an oracle that knows the capacity
+    #[arg(long, conflicts_with_all = ["file", "vary", "zip", "find"])]
+    pub(crate) front: bool,
     /// Channels of all UEs: static, pedestrian, vehicular, or the file of a trace, of CSV with its column as FILE:COLUMN
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "static,pedestrian,vehicular")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "static,pedestrian,vehicular",
+        requires = "front",
+        hide_short_help = true
+    )]
     channels: Vec<String>,
     /// Numbers of UEs
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,4,16")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "1,4,16",
+        requires = "front",
+        hide_short_help = true
+    )]
     ues: Vec<u32>,
     /// Round trips without the radio
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10ms,38ms,106ms")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "10ms,38ms,106ms",
+        requires = "front",
+        hide_short_help = true
+    )]
     round_trips: Vec<Duration>,
     /// Senders of each UE, by their controllers, or cl4s and cl4s-hint; those with `+` between them share its bearer
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "prague,cubic,prague+cubic")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "prague,cubic,prague+cubic",
+        requires = "front",
+        hide_short_help = true
+    )]
     senders: Vec<String>,
     /// Marking laws; `none` is where the oracle runs
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "none,l4span,tide")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "none,l4span,tide",
+        requires = "front",
+        hide_short_help = true
+    )]
     laws: Vec<String>,
     /// Thresholds `tau_s` of l4span and tide, which draw a front for each of them [default: the law's]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "front", hide_short_help = true)]
     thresholds: Vec<Duration>,
     /// Recommendations that senders get which listen to them, as `anbr` of a UE
-    #[arg(long, value_name = "TABLE", default_value = "{ window = \"20 ms\" }")]
+    #[arg(
+        long,
+        value_name = "TABLE",
+        default_value = "{ window = \"20 ms\" }",
+        requires = "front",
+        hide_short_help = true
+    )]
     anbr: String,
-    /// Replace a value in every run (repeatable)
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    overrides: Vec<String>,
     /// Time that each run simulates
-    #[arg(long, value_name = "TIME", default_value = "40 s")]
+    #[arg(long, value_name = "TIME", default_value = "40 s", requires = "front", hide_short_help = true)]
     duration: Duration,
     /// Beginning that does not count
-    #[arg(long, value_name = "TIME", default_value = "5 s")]
+    #[arg(long, value_name = "TIME", default_value = "5 s", requires = "front", hide_short_help = true)]
     warmup: Duration,
-    /// Seeds of every point, from 1 on
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    seeds: u64,
-    /// Folder of the study; one that was interrupted goes on
-    #[arg(long, value_name = "DIR", default_value = "out/front")]
-    out: PathBuf,
-    /// Runs at once, at most [default: processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
-    jobs: Option<u64>,
-    /// Memory that runs may take together, as in "4 GB" [default: half of what is available]
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<Bytes>,
 }
 
-impl Front {
+impl FrontOptions {
     /// Runs what the folder lacks, writes table and page, and prints the front.
     ///
     /// # Errors
     /// A list with a name that nobody has, a run that fails, or an interrupt: what was run is kept then.
-    pub(crate) fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self, options: &study::StudyOptions, common: &Common<'_>) -> Result<()> {
         let base = Base { file: "front".into(), text: SCENARIO.into(), folder: PathBuf::new() };
-        let mut study = Study::new(&self.form()?, base).map_err(sweep::diagnostic)?;
-        let (table, _) = sweep::make(&mut study, &self.out, self.jobs, self.memory)?;
-        let text = table::markdown(&table);
-        say!("{text}");
-        sweep::say_files(&self.out);
-        let file = self.out.join("front.md");
-        std::fs::write(&file, &text).map_err(|error| miette!("{} can't be written: {error}", file.display()))?;
-        say!("the same as text: {}", file.display());
+        let mut study = Study::new(&self.form(common)?, base).map_err(study::diagnostic)?;
+        let out = study::folder(&study.name, common.out);
+        let as_text = |table: &Table| vec![(PathBuf::from(TEXT), table::markdown(table))];
+        let (table, _) = options.make(&mut study, &out, common.force, as_text)?;
+        if common.format == Format::Csv {
+            print::data(&table.csv());
+        } else {
+            say!("{}", table::markdown(&table));
+        }
+        study::say_files(&out);
+        say!("the same as text: {}", out.join(TEXT).display());
         Ok(())
     }
 
-    fn form(&self) -> Result<Form> {
+    fn form(&self, common: &Common<'_>) -> Result<Form> {
         let mut laws = Cases::from([("law".to_string(), self.laws()?)]);
         laws.insert("channel".into(), self.channels()?);
         let has_several =
@@ -112,11 +148,11 @@ impl Front {
         Ok(Form {
             name: Some("front".into()),
             description: "Throughput against delay, of senders and laws".into(),
-            seeds: Some(json!(self.seeds)),
+            seeds: common.seeds.map(Value::from),
             set: set.map(|(key, time)| (key.to_string(), json!(time.to_string()))).into(),
             case: laws,
             metrics: METRICS.into_iter().chain(has_several.then_some(FAIRNESS)).map(str::to_string).collect(),
-            overrides: self.overrides.clone(),
+            overrides: common.overrides.to_vec(),
             ..Form::default()
         })
     }

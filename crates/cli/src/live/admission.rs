@@ -1,4 +1,4 @@
-//! Counters of what the sockets of `tidemark n3`, `du` and `cu` refused, as they are shown.
+//! Counters of what the sockets of `tidemark gnb n3`, `du` and `cu` refused, as they are shown.
 
 use std::collections::BTreeMap;
 

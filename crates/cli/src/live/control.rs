@@ -98,6 +98,14 @@ impl Ctl {
     }
 }
 
+/// Takes the coverage of a UE away for a time.
+///
+/// # Errors
+/// A cell that is not there, or that refuses.
+pub(super) fn outage(cell: u32, ue: &str, time: &str) -> Result<()> {
+    ask(&find(Some(cell))?, &["outage".into(), ue.into(), time.into()]).map(drop)
+}
+
 /// The socket of the cell that is meant.
 fn find(cell: Option<u32>) -> Result<PathBuf> {
     let sockets = lease::sockets();

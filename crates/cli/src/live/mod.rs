@@ -1,4 +1,4 @@
-//! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du`, `hop` and `ctl`.
+//! The cell in real time: `tidemark shell`, `tidemark shell`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod admission;
 mod connections;
@@ -8,7 +8,7 @@ mod exposition;
 mod flows;
 mod history;
 pub(crate) mod hop;
-pub(crate) mod lab;
+mod lab;
 mod modem;
 mod pcap;
 mod preset;
@@ -17,7 +17,9 @@ mod record;
 mod session;
 pub(crate) mod shell;
 mod snapshot;
+pub(crate) mod trial;
 pub(crate) mod tunnels;
+mod verdict;
 mod view;
 mod warning;
 mod watch;

@@ -7,6 +7,7 @@ use miette::{Result, miette};
 use serde::Deserialize as _;
 use tidemark_cell::channel::TraceConfig;
 use tidemark_sim::scenario::Scenario;
+use tidemark_sim::scenario::remedy::in_toml;
 
 use super::session::Options;
 use crate::carried::carried;
@@ -27,7 +28,7 @@ const OPTIONS: &str = "after # stands a column's name, then `unit`, `time`, `ski
                        trace:drive.csv#DL_bitrate,unit=kbit/s,skip=10 s";
 
 /// Name of the preset where none is given.
-const DEFAULT: &str = PRESETS[0].0;
+pub(super) const DEFAULT: &str = PRESETS[0].0;
 
 /// Choice of a cell, and of the way it runs.
 #[derive(Args)]
@@ -87,7 +88,7 @@ fn trace(text: &str) -> Result<String> {
     }
     let content = std::fs::read_to_string(&path).map_err(|error| miette!("{file}: {error}"))?;
     let config = TraceConfig::deserialize(channel.clone());
-    let config = config.map_err(|error| miette!("{TRACE}{text}: {}; {OPTIONS}", error.message()))?;
+    let config = config.map_err(|error| miette!("{TRACE}{text}: {}; {OPTIONS}", in_toml(error.message())))?;
     TraceConfig { file: file.into(), ..config }.read(&content).map_err(|error| miette!("{error}"))?;
     channel.insert("model".into(), "trace".into());
     Ok(toml::Value::Table(channel).to_string())
@@ -136,7 +137,7 @@ mod tests {
             ("", "several columns"),
             ("#DL_bitrate", "unit=kbit/s"),
             ("#SINR", "its columns are Timestamp, SNR, CQI, DL_bitrate"),
-            ("#DL_bitrate,unit=kilobit", "unknown variant `kilobit`"),
+            ("#DL_bitrate,unit=kilobit", "unknown name `kilobit`"),
             ("#DL_bitrate,kbit/s", "`kbit/s` is not key=value"),
             ("#DL_bitrate,units=kbit/s", "unknown field `units`"),
         ] {

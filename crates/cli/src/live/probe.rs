@@ -1,4 +1,4 @@
-//! `tidemark probe`: does a path keep ECT(1) and CE? It replaces the check with two captures.
+//! `tidemark net probe`: does a path keep ECT(1) and CE? It replaces the check with two captures.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ const NO_ANSWER: u8 = 3;
 /// Codepoints of the probes: Not-ECT first, which shows whether the path carries anything.
 const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
-/// Arguments of `tidemark probe`.
+/// Arguments of `tidemark net probe`.
 #[derive(Args)]
 pub(crate) struct Probe {
-    /// Address at which `tidemark probe --listen PORT` answers, as in host:4000
+    /// Address at which `tidemark net probe --listen PORT` answers, as in host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
     /// Answer probes at this port, until Ctrl-C
@@ -64,7 +64,7 @@ impl Probe {
             Path::Silent => {
                 let port = to.rsplit(':').next().unwrap_or_default();
                 eprintln!(
-                    "tidemark: {to} did not answer, so nothing is known of ECN: start `tidemark probe --listen {port}` there, \
+                    "tidemark: {to} did not answer, so nothing is known of ECN: start `tidemark net probe --listen {port}` there, \
                      and let UDP pass both ways"
                 );
                 Ok(NO_ANSWER)

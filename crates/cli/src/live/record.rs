@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use tidemark_cell::{BearerId, Event as CellEvent, UeId, UeStats};
-use tidemark_core::{BitRate, Duration, FlowId, Instant};
+use tidemark_core::{BitRate, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_marker::Verdict;
@@ -16,11 +16,12 @@ use tidemark_record::{
 use tidemark_senders::Stats;
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
-use tidemark_wire::ip::FiveTuple;
+use tidemark_wire::ip::{FiveTuple, ecn};
 use tidemark_wire::mac::Direction;
 
 use super::flows::{Flow, Flows};
 use super::history::History;
+use super::verdict::{self, Codepoints};
 use super::warning::{BUSY_UPLINK, warnings};
 
 /// The law of bearers that another half of the gNB marks.
@@ -34,6 +35,8 @@ pub(super) struct Recorder {
     is_du: bool,
     recorder: tidemark_record::Recorder,
     flows: Flows,
+    /// Codepoints of each flow, by the recorder's numbers.
+    codepoints: Vec<Codepoints>,
     /// Counters as the driver said them last, and what else it said.
     last: Counters,
     machine: Machine,
@@ -70,6 +73,7 @@ impl Recorder {
             ues,
             is_du,
             flows: Flows::default(),
+            codepoints: Vec::new(),
             last: Counters::default(),
             machine: Machine::default(),
             uplink_use: None,
@@ -105,6 +109,20 @@ impl Recorder {
     /// The last marks, so many, in the order of time, each with the name of its flow.
     pub(super) fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
         self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
+    }
+
+    /// Codepoints of a flow.
+    fn codepoints(&mut self, flow: usize) -> &mut Codepoints {
+        if self.codepoints.len() <= flow {
+            self.codepoints.resize(flow + 1, Codepoints::default());
+        }
+        &mut self.codepoints[flow]
+    }
+
+    /// Sentences on the answer of each flow to marks; none in a DU, whose CU marks.
+    pub(super) fn verdicts(&self) -> Vec<String> {
+        let flows = self.flows.iter().map(|flow| flow.name.as_str()).zip(self.codepoints.iter().copied());
+        if self.is_du { Vec::new() } else { verdict::sentences(flows) }
     }
 
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
@@ -195,6 +213,9 @@ impl Observer for Recorder {
             CellEvent::Decided { packet, came, queue, ref decision } => {
                 if decision.verdict != Verdict::Pass {
                     let (flow, size) = (self.flow(packet.flow, ue, None), packet.size);
+                    if decision.verdict == Verdict::Mark {
+                        self.codepoints(flow).marked();
+                    }
                     let Stamped { number: packet, arrived: sent, .. } = packet.payload;
                     let (ue, queue, decision) = (ue.0, Some(queue), *decision);
                     let decided = Decided { at, packet, sent, ue, drb, size, came, queue, decision };
@@ -223,7 +244,11 @@ impl Observer for Recorder {
 
     fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>) {
         let event = match *event {
-            DriverEvent::FromCore { ue, flow, tuple, .. } => Event::Sent { flow: self.flow(flow, ue, tuple) },
+            DriverEvent::FromCore { ue, flow, tuple, bytes } => {
+                let flow = self.flow(flow, ue, tuple);
+                self.codepoints(flow).came(ecn(bytes).unwrap_or(Ecn::NotEct));
+                Event::Sent { flow }
+            }
             DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
             DriverEvent::Overloaded { ue, flow, up: None } => Event::Dropped { flow: self.flow(flow, ue, None) },
             DriverEvent::ToCore { .. } | DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,

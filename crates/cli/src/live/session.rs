@@ -21,7 +21,8 @@ use tidemark_sim::{Lateness, RunResult};
 
 use super::watch::Watch;
 use super::{control, modem, pcap, web};
-use crate::run::write;
+use crate::folder::{self, Force};
+use crate::results::write;
 
 /// Options of every live cell.
 #[derive(Args)]
@@ -38,6 +39,8 @@ pub(super) struct Options {
     /// Folder for results and report
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Folder for captures of both sides of the cell: core.pcap and one file a UE
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
@@ -73,7 +76,7 @@ impl Jobs {
     fn about(&self, name: &str) -> String {
         let kind = match &self.side {
             OtherSide::Host => "shell",
-            OtherSide::Servers(_) => "live",
+            OtherSide::Servers(_) => "lab",
             OtherSide::Tunnels(core, _) if matches!(**core, Core::N3(_)) => "n3",
             OtherSide::Tunnels(..) => "du",
         };
@@ -120,12 +123,13 @@ impl Options {
         }
         // A folder that can't be written is found out before the run, not after it.
         if let Some(out) = &self.out {
-            crate::run::make(out)?;
+            folder::for_run(out, scenario, self.force)?;
         }
         let rights = privilege::acquire().map_err(|error| miette!("{error}"))?;
         let signals = Signals::take().map_err(|error| miette!("{error}"))?;
-        let (code, mut result) = self.serve(scenario, jobs, rights, signals)?;
+        let (code, mut result, verdicts) = self.serve(scenario, jobs, rights, signals)?;
         eprintln!("{}", outline(&result));
+        verdicts.iter().for_each(|verdict| eprintln!("tidemark: {verdict}"));
         result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         if let Some(out) = &self.out {
             eprintln!("report: {}", write(out, &mut result)?.display());
@@ -133,7 +137,13 @@ impl Options {
         Ok(code)
     }
 
-    fn serve(&self, scenario: &Scenario, jobs: Jobs, rights: Rights, signals: Signals) -> Result<(u8, RunResult)> {
+    fn serve(
+        &self,
+        scenario: &Scenario,
+        jobs: Jobs,
+        rights: Rights,
+        signals: Signals,
+    ) -> Result<(u8, RunResult, Vec<String>)> {
         let refused = |error: tidemark_emu::Error| miette!("{error}");
         let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
         let about = jobs.about(&scenario.name);
@@ -262,7 +272,7 @@ impl Options {
             _ => {}
         }
         outcome.map_err(refused)?;
-        Ok((code, watch.recorder.result(drops, &shared.history())))
+        Ok((code, watch.recorder.result(drops, &shared.history()), watch.recorder.verdicts()))
     }
 
     /// The core device on the host, and the way out from it.

@@ -6,6 +6,7 @@ use clap::Args;
 use miette::Result;
 use tidemark_emu::caller::Caller;
 
+use super::lab;
 use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
 
@@ -14,7 +15,7 @@ use super::session::{Jobs, OtherSide};
 pub(crate) struct Shell {
     #[command(flatten)]
     choice: Choice,
-    /// The command to run inside [default: your shell]
+    /// The command to run inside [default: those of the scenario's UEs and servers, or your shell]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -23,6 +24,9 @@ impl Shell {
     /// Runs the command and gives its exit code.
     pub(crate) fn execute(&self) -> Result<u8> {
         let mut scenario = self.choice.load()?;
+        if self.command.is_empty() && lab::has_commands(&scenario) {
+            return lab::run(scenario, &self.choice.options);
+        }
         // One command is one UE.
         scenario.ue.truncate(1);
         scenario.ue.iter_mut().for_each(|ue| ue.count = 1);

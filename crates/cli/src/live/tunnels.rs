@@ -1,4 +1,4 @@
-//! The cell behind sockets: `tidemark n3`, a gNB's user plane, and `tidemark du`, its half with the radio. The other half is in `cu`.
+//! The cell behind sockets: `tidemark gnb n3`, a gNB's user plane, and `tidemark gnb du`, its half with the radio. The other half is in `cu`.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -29,7 +29,7 @@ struct Cell {
     command: Vec<OsString>,
 }
 
-/// Arguments of `tidemark n3`.
+/// Arguments of `tidemark gnb n3`.
 #[derive(Args)]
 pub(crate) struct N3 {
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct N3 {
     any_source: bool,
 }
 
-/// Arguments of `tidemark du`.
+/// Arguments of `tidemark gnb du`.
 #[derive(Args)]
 pub(crate) struct Du {
     #[command(flatten)]

@@ -7,8 +7,8 @@ use std::process::Command;
 const HEAD: &str = "# The command
 
 What `tidemark` prints for `--help`, command by command. Written by `make reference`.
-Exit codes: 0, done; 2, bad input or something that could not be run, with the reason on standard error; 130, interrupted. `shell`, `live`, `n3` and `du` end with the code of the
-command that they run, and `probe`, `send` and `receive` have codes of their own ([live-cell.md](../guide/live-cell.md)).
+Exit codes: 0, done; 2, bad input or something that could not be run, with the reason on standard error; 130, interrupted. `shell`, `gnb n3` and `gnb du` end with the code of the
+command that they run, and `net probe`, `send` and `receive` have codes of their own ([live-cell.md](../guide/live-cell.md)).
 ";
 
 /// Help of a command, given by its words after `tidemark`.

@@ -133,10 +133,37 @@ round_trip = "10 ms"
 "#;
 
     fn with(assignment: &str) -> String {
-        match Scenario::parse("t.toml", TEXT, Path::new(""), &[assignment.to_string()]) {
+        let text = super::super::overrides::apply(TEXT, &[assignment.to_string()]).unwrap();
+        match Scenario::parse("t.toml", &text, Path::new(""), &[]) {
             Ok(_) => "accepted".into(),
             Err(error) => error.to_string(),
         }
+    }
+
+    #[test]
+    fn what_a_flag_has_wrong_is_named_as_the_flag() {
+        let set = |assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            Scenario::parse("t.toml", TEXT, Path::new(""), &assignments).map(drop).unwrap_err().to_string()
+        };
+        let said = set(&["seed=2", "marker.law=tyde", "duration=2 s"]);
+        assert!(
+            said.starts_with("--set marker.law=tyde: marker.law: unknown name `tyde`: did you mean `tide`?"),
+            "{said}"
+        );
+        assert_eq!(set(&["ue.*.count=0"]), "--set ue.*.count=0: ue.0.count: must lie between 1 and 4096 UEs, not 0");
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_the_form_is_named_at_once() {
+        let text = TEXT
+            .replace("[[ue]]", "sed = 2\n[marker]\nlaw = \"tyde\"\n[[ue]]\nchannel = { model = \"static\", snr = 3 }");
+        let said = Scenario::parse("t.toml", &text, Path::new(""), &[]).map(drop).unwrap_err().to_string();
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 3, "{said}");
+        assert!(lines[0].contains("t.toml:5: sed:") && lines[0].contains("did you mean `seed`?"), "{said}");
+        assert!(lines[1].contains("t.toml:7: marker.law: unknown name `tyde`"), "{said}");
+        assert!(lines[2].contains("t.toml:9: ue.0.channel.snr:") && lines[2].contains("`snr_db`"), "{said}");
     }
 
     #[test]
@@ -285,7 +312,8 @@ round_trip = "10 ms"
         let router = |queue: &str| format!("[[router]]\nname = \"r\"\nrate = \"9 Mbit/s\"\n{queue}\n");
         let with = |queue: &str, assignment: &str| {
             let text = format!("{TEXT}\n{}\n[[router]]\nname = \"s\"\nrate = \"9 Mbit/s\"\n", router(queue));
-            match Scenario::parse("t.toml", &text, Path::new(""), &[assignment.to_string()]) {
+            let text = super::super::overrides::apply(&text, &[assignment.to_string()]).unwrap();
+            match Scenario::parse("t.toml", &text, Path::new(""), &[]) {
                 Ok(_) => "accepted".into(),
                 Err(error) => error.to_string(),
             }

@@ -59,6 +59,37 @@ impl ScenarioError {
         Self::at(file, text, span, message).of_field(path.join("."))
     }
 
+    /// The text with blanks in the place of the field at fault and its value, or with the name that was meant, so that all other places stay;
+    /// `None` where that is not possible.
+    pub(super) fn without_its_field(&self) -> Option<String> {
+        let text = &self.source_text;
+        let path: Vec<_> = self.key.as_deref()?.split('.').collect();
+        if self.is_of_a_name() {
+            // Without the name nothing would be known of the fields beside it: the one that was meant takes its place.
+            let (value, meant) =
+                (text.get(self.span.clone())?, self.message.split("did you mean `").nth(1)?.split('`').next()?);
+            let quoted = format!("{:width$}", format!("\"{meant}\""), width = value.len());
+            return (quoted.len() == value.len())
+                .then(|| [&text[..self.span.start], &quoted, &text[self.span.end..]].concat());
+        }
+        let mut span = assignment_of(text, &path)?;
+        let after = text[span.end..].trim_start_matches([' ', '\t']);
+        if after.starts_with(',') {
+            span.end = text.len() - after.len() + 1;
+        } else if after.starts_with('}') && text[..span.start].trim_end().ends_with(',') {
+            span.start = text[..span.start].trim_end().len() - 1;
+        }
+        let blank = |c: char| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) };
+        let blanks: String = text[span.clone()].chars().map(blank).collect();
+        let without = [&text[..span.start], &blanks, &text[span.end..]].concat();
+        without.parse::<toml::Table>().is_ok_and(|table| value_at(&table, &path).is_none()).then_some(without)
+    }
+
+    /// True where a name is none of those that are known.
+    pub(super) fn is_of_a_name(&self) -> bool {
+        self.message.contains(": unknown name `")
+    }
+
     fn of_field(self, key: String) -> Self {
         Self { message: format!("{key}: {}", self.message), key: Some(key), ..self }
     }
@@ -94,6 +125,30 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
         }
     }
     span
+}
+
+/// Place in the text of the key at `path` with its value; `None` where it is not written so.
+fn assignment_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
+    use toml::de::{DeTable, DeValue};
+    let root = DeTable::parse(text).ok()?;
+    let (last, way) = path.split_last()?;
+    let mut table = root.get_ref();
+    let mut way = way.iter();
+    while let Some(step) = way.next() {
+        let value = table.get_key_value(*step)?.1;
+        table = match value.get_ref() {
+            DeValue::Table(inner) => inner,
+            DeValue::Array(items) => {
+                let DeValue::Table(inner) = items.get(way.next()?.parse::<usize>().ok()?)?.get_ref() else {
+                    return None;
+                };
+                inner
+            }
+            _ => return None,
+        };
+    }
+    let (key, value) = table.get_key_value(*last)?;
+    (key.span().start < value.span().end).then(|| key.span().start..value.span().end)
 }
 
 /// True if the text itself has a value at `path`.

@@ -5,7 +5,7 @@ mod copies;
 pub mod diagnostic;
 mod flow;
 pub mod overrides;
-mod remedy;
+pub mod remedy;
 mod resolved;
 mod router_path;
 mod schema;
@@ -74,7 +74,7 @@ pub struct Scenario {
     /// Flows.
     #[serde(default)]
     pub flow: Vec<Flow>,
-    /// Servers of `tidemark live`. The simulator takes no notice.
+    /// Servers of `tidemark shell`. The simulator takes no notice.
     #[serde(default)]
     pub server: Vec<Server>,
     /// The text that it was read from, with overrides applied.
@@ -91,7 +91,7 @@ pub struct Scenario {
 pub struct Server {
     /// Name of the server.
     pub name: String,
-    /// Command that `tidemark live` runs at the server, in a shell.
+    /// Command that `tidemark shell` runs at the server, in a shell.
     pub command: String,
 }
 
@@ -112,6 +112,34 @@ pub enum LoadError {
     /// A part of it is wrong.
     #[error(transparent)]
     Wrong(Box<ScenarioError>),
+    /// The value of an override is wrong.
+    #[error("--set {assignment}: {}", error.message)]
+    Assigned {
+        /// The override.
+        assignment: String,
+        /// Error, in the text with the overrides applied.
+        error: Box<ScenarioError>,
+    },
+    /// Several parts of its form are wrong.
+    #[error("{}", lines(.0))]
+    Several(Vec<ScenarioError>),
+}
+
+/// Errors one a line.
+fn lines(errors: &[ScenarioError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+impl LoadError {
+    /// Path of the field at fault, of the first of several; `None` where no field is known.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Wrong(error) | Self::Assigned { error, .. } => error.key.as_deref(),
+            Self::Several(errors) => errors.first().and_then(|error| error.key.as_deref()),
+            Self::Override(OverrideError::NoSuchPlace { key, .. }) => Some(key),
+            Self::Override(_) | Self::Unreadable { .. } => None,
+        }
+    }
 }
 
 fn default_seed() -> u64 {
@@ -146,14 +174,35 @@ impl Scenario {
     /// # Errors
     /// What is wrong, with its line, and what would be right.
     pub fn parse(file: &str, text: &str, folder: &Path, assignments: &[String]) -> Result<Self, LoadError> {
+        Self::assigned(file, text, folder, assignments).map_err(|error| match error {
+            LoadError::Wrong(error) => Self::blame(*error, file, text, folder, assignments),
+            other => other,
+        })
+    }
+
+    /// Finds the override that brought an error about: without it, and those behind it, there is none, or another one. An error of the text
+    /// alone has company: all that is wrong with its form is named.
+    fn blame(error: ScenarioError, file: &str, text: &str, folder: &Path, assignments: &[String]) -> LoadError {
+        let is_there = |count: usize| {
+            let before = Self::assigned(file, text, folder, &assignments[..count]);
+            matches!(before, Err(LoadError::Wrong(before)) if before.message == error.message)
+        };
+        if let Some(count) = (1..=assignments.len()).find(|count| is_there(*count)).filter(|_| !is_there(0)) {
+            return LoadError::Assigned { assignment: assignments[count - 1].clone(), error: Box::new(error) };
+        }
+        match all_in_form(error) {
+            errors if errors.len() > 1 => LoadError::Several(errors),
+            errors => errors.into_iter().next().map_or_else(|| LoadError::Several(Vec::new()), LoadError::from),
+        }
+    }
+
+    fn assigned(file: &str, text: &str, folder: &Path, assignments: &[String]) -> Result<Self, LoadError> {
         let text = overrides::apply(text, assignments).or_else(|error| match error {
             // A text that is no TOML is reported with its line below.
             OverrideError::NotToml(_) => Ok(text.to_string()),
             other => Err(LoadError::from(other)),
         })?;
-        let mut scenario: Self = toml::from_str(&text).map_err(|error| {
-            LoadError::from(ScenarioError::in_form(file, &text, error.span().unwrap_or(0..0), error.message()))
-        })?;
+        let mut scenario: Self = form(file, &text)?;
         scenario.text = text;
         scenario.folder = folder.to_path_buf();
         scenario.check(file)?;
@@ -274,6 +323,49 @@ impl Scenario {
         }
         Ok(())
     }
+}
+
+/// Reads the form of a scenario.
+fn form(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
+    toml::from_str(text)
+        .map_err(|error| ScenarioError::in_form(file, text, error.span().unwrap_or(0..0), error.message()))
+}
+
+/// Errors of a form, at most.
+const MAX_ERRORS: usize = 12;
+
+/// Every error of the form of a text, in the order of their lines, whose first one is known: what is wrong is blanked out, and the rest
+/// read once more. An error of what the form means comes alone.
+fn all_in_form(first: ScenarioError) -> Vec<ScenarioError> {
+    let (file, text) = (first.file.clone(), first.source_text.clone());
+    let mut rest = text.clone();
+    let mut errors: Vec<ScenarioError> = Vec::new();
+    // Tables whose kind is a guess: what else is wrong in them is not known.
+    let mut guessed: Vec<String> = Vec::new();
+    while let Err(mut error) = form(&file, &rest).map(drop) {
+        let blanked = error.without_its_field();
+        // What is missing may have been blanked out.
+        if errors.len() == MAX_ERRORS || !errors.is_empty() && error.message.contains("missing field") {
+            break;
+        }
+        error.source_text.clone_from(&text);
+        let key = error.key.clone().unwrap_or_default();
+        if !guessed.iter().any(|table| key.starts_with(table)) {
+            guessed.extend(
+                error.is_of_a_name().then(|| key.rsplit_once('.')).flatten().map(|(table, _)| format!("{table}.")),
+            );
+            errors.push(error);
+        }
+        match blanked {
+            Some(blanked) => rest = blanked,
+            None => break,
+        }
+    }
+    if errors.is_empty() {
+        return vec![first];
+    }
+    errors.sort_by_key(|error| error.line);
+    errors
 }
 
 impl From<ScenarioError> for LoadError {

@@ -25,7 +25,7 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
 }
 
 /// Message of the reader of the form, with a scenario's words for Rust's types, and with the name that was likely meant.
-pub(super) fn in_toml(message: &str) -> String {
+pub fn in_toml(message: &str) -> String {
     let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
     if let Some(rest) = said.strip_prefix("unknown variant ") {
         return with_meant(&format!("unknown name {rest}"), wanted);

@@ -46,7 +46,7 @@ pub struct Ue {
     /// forgets the radio. Default: never.
     #[serde(default)]
     pub handovers: Vec<Duration>,
-    /// Command that `tidemark live` runs at the UE, in a shell. Default: nothing. The simulator takes no notice.
+    /// Command that `tidemark shell` runs at the UE, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
 

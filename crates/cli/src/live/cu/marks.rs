@@ -1,14 +1,15 @@
 //! Marks that a CU keeps with their reasons.
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{fs, io};
 
 use tidemark_cell::DropReason;
 use tidemark_emu::{CuObserver, CuSignal};
 use tidemark_marker::Verdict;
 use tidemark_record::files::MARKS;
 use tidemark_record::marks::Decided;
+use tidemark_record::whole;
 use tidemark_record::{Limits, Recorder};
 use tidemark_sim::scenario::{NamedUe, Scenario};
 
@@ -59,13 +60,14 @@ impl Marks {
     /// # Errors
     /// What the system says.
     pub(super) fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
-        fs::write(folder.join("scenario.toml"), &scenario.text)?;
-        fs::write(folder.join(MARKS), self.csv())
+        whole::replace(folder, [MARKS], &[("scenario.toml", scenario.text.clone()), (MARKS, self.csv())])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tidemark_cell::{BearerId, UeId};
     use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Probability};
     use tidemark_marker::{Decision, Draw, Estimate, Odds, SnLength};

@@ -1,4 +1,4 @@
-//! `tidemark cu`: the half of a gNB without the radio.
+//! `tidemark gnb cu`: the half of a gNB without the radio.
 
 mod control;
 mod marks;
@@ -25,9 +25,10 @@ use self::marks::Marks;
 use self::status::Status;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{admission, preset, web};
+use crate::folder::{self, Force};
 use tidemark_terminal::error::diagnostic;
 
-/// Arguments of `tidemark cu`.
+/// Arguments of `tidemark gnb cu`.
 #[derive(Args)]
 pub(crate) struct Cu {
     /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law tide]
@@ -57,6 +58,8 @@ pub(crate) struct Cu {
     /// Folder for marks with their reasons, for `tidemark explain`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
@@ -79,7 +82,7 @@ impl Cu {
         without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
         // A folder that can't be written is found out before the run, not after it.
         if let Some(out) = &self.out {
-            crate::run::make(out)?;
+            folder::for_run(out, &scenario, self.force)?;
         }
         if privilege::acquire().map_err(refused)? == Rights::UserNamespace {
             // The core's side would be a namespace of its own, that nobody else is in.
@@ -134,7 +137,7 @@ fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
         None => Ok(()),
         Some(marker) => Err(format!(
             "marker.law: `{}` decides where packets leave the RLC queue, which is the DU's and which a CU does not see: name one that \
-             decides on arrival ({}), or run a cell with its own queue (`tidemark n3`)",
+             decides on arrival ({}), or run a cell with its own queue (`tidemark gnb n3`)",
             marker.law.properties().name,
             LawConfig::names(|law| law.decides == Decides::OnArrival).join(", ")
         )),

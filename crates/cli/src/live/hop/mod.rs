@@ -1,4 +1,4 @@
-//! `tidemark hop`: a wired bottleneck between two interfaces.
+//! `tidemark net hop`: a wired bottleneck between two interfaces.
 
 mod record;
 mod status;
@@ -20,10 +20,11 @@ use tidemark_sim::scenario::Scenario;
 use self::record::Recorder;
 use self::status::Running;
 use super::web;
-use crate::run::{make, write};
+use crate::folder::{self, Force};
+use crate::results::write;
 use tidemark_terminal::error::diagnostic;
 
-/// Arguments of `tidemark hop`.
+/// Arguments of `tidemark net hop`.
 #[derive(Args)]
 pub(crate) struct Hop {
     /// A scenario, whose `[[router]]`s are taken: one for both ways, or two, from left to right and back
@@ -55,6 +56,8 @@ pub(crate) struct Hop {
     /// Folder for results and report
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
@@ -84,7 +87,7 @@ impl Hop {
             return Err(miette!("router.delay: must be at most {MAX_DELAY}; found {}", router.delay));
         }
         // A folder that can't be written is found out before the run, not after it.
-        self.out.as_deref().map(make).transpose()?;
+        self.out.as_deref().map(|out| folder::for_run(out, &scenario, self.force)).transpose()?;
         let signals = Signals::take().map_err(refused)?;
         let lease = Lease::claim().map_err(refused)?;
         let running = Arc::new(Running::default());
@@ -125,7 +128,7 @@ impl Hop {
             (None, Some(rate)) => {
                 let text = self.text(rate);
                 let mut scenario =
-                    Scenario::parse("the options of tidemark hop", &text, Path::new(""), &self.overrides)
+                    Scenario::parse("the options of tidemark net hop", &text, Path::new(""), &self.overrides)
                         .map_err(diagnostic)?;
                 scenario.text = scenario.text.replace(NO_FLOW, "");
                 Ok(scenario)
@@ -185,6 +188,7 @@ mod tests {
             overrides: vec!["router.1.delay=1 ms".into()],
             time: None,
             out: None,
+            force: Force { force: false },
             web: None,
         }
     }

@@ -1,9 +1,8 @@
-//! `tidemark sweep`: a study, from its file or from flags.
+//! A study of `tidemark run`, from its file or from flags.
 
 mod page;
 mod terminal;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,90 +10,114 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
 use serde_json::Value;
 use tidemark_core::Bytes;
+use tidemark_record::whole;
 use tidemark_study::{
-    Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, Study, StudyError, Table, UntilCi, execute,
+    Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, StoreError, Study, StudyError, Table,
+    UntilCi, execute,
 };
 
-use tidemark_terminal::{error, interrupt, parallel, say};
+use crate::folder::Force;
+use crate::format::Format;
 
-/// Arguments of `tidemark sweep`.
+use tidemark_terminal::{detail, error, interrupt, parallel, print, say};
+
+/// Options of `tidemark run` that make it a study, or that a study has.
 #[derive(Args)]
-pub(crate) struct Sweep {
-    /// The study file, or a scenario file with --vary
-    file: PathBuf,
+#[command(next_help_heading = "Studies")]
+pub(crate) struct StudyOptions {
     /// Vary a parameter: marker.law=none,l4span,ramp or flow.*.round_trip=10ms..160ms*2, or 1..9+2, or 0..20:5 (repeatable, crossed)
     #[arg(long, value_name = "KEY=VALUES")]
     vary: Vec<String>,
     /// Vary parameters in step: "marker.low=2 ms,5 ms; marker.high=5 ms,10 ms" (repeatable, crossed)
-    #[arg(long, value_name = "KEY=VALUES; ...")]
+    #[arg(long, value_name = "KEY=VALUES; ...", hide_short_help = true)]
     zip: Vec<String>,
-    /// Replace a value in every run (repeatable)
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    overrides: Vec<String>,
     /// Run these cases of a column alone: 'setting=light' or 'mechanism=L4S,ANBR' (repeatable)
-    #[arg(long, value_name = "COLUMN=CASES")]
+    #[arg(long, value_name = "COLUMN=CASES", hide_short_help = true)]
     only: Vec<String>,
-    /// Seeds of every point, from 1 on [default: the study's, or 5]
-    #[arg(long, value_name = "N")]
-    seeds: Option<u64>,
     /// Measure this field of summary.json: owd_ms.p99, ue.queue_ms.p99, utilisation, sum(marked), a/b (repeatable)
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
     /// Give rows to these flows alone, by their names in the scenario (repeatable)
-    #[arg(long = "flow", value_name = "NAME")]
+    #[arg(long = "flow", value_name = "NAME", hide_short_help = true)]
     flows: Vec<String>,
     /// Add seeds where half of an interval of 95 % is wider than this share of its mean, as in 5%
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", hide_short_help = true)]
     until_ci: Option<String>,
     /// Metric whose intervals count for --until-ci [default: the first]
-    #[arg(long, value_name = "NAME", requires = "until_ci")]
+    #[arg(long, value_name = "NAME", requires = "until_ci", hide_short_help = true)]
     ci_metric: Option<String>,
     /// Most seeds that --until-ci gives a point [default: 100]
-    #[arg(long, value_name = "N", requires = "until_ci")]
+    #[arg(long, value_name = "N", requires = "until_ci", hide_short_help = true)]
     max_seeds: Option<u64>,
     /// Search for the largest value of a whole number: ue.0.count, or `users` for the count of the only kind of UE
-    #[arg(long, value_name = "KEY", requires = "until")]
+    #[arg(long, value_name = "KEY", requires = "until", hide_short_help = true)]
     find: Option<String>,
     /// Condition of --find, on the mean over seeds: 'satisfied >= 90 %' or 'owd_ms.p99 <= 20'
-    #[arg(long, value_name = "CONDITION", requires = "find")]
+    #[arg(long, value_name = "CONDITION", requires = "find", hide_short_help = true)]
     until: Option<String>,
     /// Largest value that --find tries [default: 1024]
-    #[arg(long, value_name = "N", requires = "find")]
+    #[arg(long, value_name = "N", requires = "find", hide_short_help = true)]
     max: Option<u64>,
     /// Keep the series of every run, in the folder `series`
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     series: bool,
-    /// Folder of the study; one that was interrupted goes on [default: the study's name, inside out]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// Runs at once, at most [default: processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096), hide_short_help = true)]
     jobs: Option<u64>,
     /// Memory that runs may take together, as in "4 GB" [default: half of what is available]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     memory: Option<Bytes>,
 }
+
+/// What a study has in common with a run.
+pub(crate) struct Common<'a> {
+    /// Overrides of every run.
+    pub(crate) overrides: &'a [String],
+    /// Number of seeds of every point, if it is named.
+    pub(crate) seeds: Option<u64>,
+    /// Folder, if it is named.
+    pub(crate) out: Option<&'a Path>,
+    /// What replaces another study.
+    pub(crate) force: Force,
+    /// What is printed.
+    pub(crate) format: Format,
+}
+
+/// File with a row for each run. A folder without it has no results of the study yet.
+pub(crate) const TABLE: &str = "table.csv";
+/// Page of the study.
+pub(crate) const PAGE: &str = "study.html";
 
 /// Keys that a study has and a scenario has not.
 const OF_STUDIES: [&str; 9] = ["scenario", "vary", "zip", "case", "seeds", "metrics", "set", "until_ci", "find"];
 
-impl Sweep {
+impl StudyOptions {
+    /// True where an option asks for a study.
+    pub(crate) fn asks(&self) -> bool {
+        let lists = [&self.vary, &self.zip, &self.only, &self.metrics, &self.flows];
+        lists.iter().any(|list| !list.is_empty()) || self.until_ci.is_some() || self.find.is_some() || self.series
+    }
+
     /// Runs what the study lacks, writes its table and page, and prints its figures.
     ///
     /// # Errors
     /// A study that can't be used, a run that fails, or an interrupt: what was run is kept then.
-    pub(crate) fn execute(&self) -> Result<()> {
-        let mut study = self.study()?;
-        let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&study.name));
-        let (table, found) = make(&mut study, &out, self.jobs, self.memory)?;
-        terminal::print(&study, &table, &found);
+    pub(crate) fn execute(&self, file: Base, common: &Common<'_>) -> Result<()> {
+        let mut study = self.study(file, common)?;
+        let out = folder(&study.name, common.out);
+        let (table, found) = self.make(&mut study, &out, common.force, |_| Vec::new())?;
+        match common.format {
+            Format::Table => terminal::print(&study, &table, &found),
+            Format::Csv => print::data(&table.csv()),
+            Format::Json => print::data(&serde_json::to_string_pretty(&page::points(&table)).into_diagnostic()?),
+        }
         say_files(&out);
         Ok(())
     }
 
     /// Study of the file, with what flags add to it or replace.
-    fn study(&self) -> Result<Study> {
-        let is_study = is_study(&self.file);
+    fn study(&self, file: Base, common: &Common<'_>) -> Result<Study> {
+        let is_study = is_study(&file);
         let (mut vary, mut zip) = (Vec::<(String, Value)>::new(), Vec::<Keys>::new());
         for assignment in &self.vary {
             let (key, values) = assigned(assignment, "--vary")?;
@@ -117,8 +140,8 @@ impl Sweep {
             form.only = only;
             form.vary.extend(vary);
             form.zip.extend(zip);
-            form.overrides.extend(self.overrides.iter().cloned());
-            form.seeds = self.seeds.map(Value::from).or(form.seeds.take());
+            form.overrides.extend(common.overrides.iter().cloned());
+            form.seeds = common.seeds.map(Value::from).or(form.seeds.take());
             form.series |= self.series;
             if !self.metrics.is_empty() {
                 form.metrics.clone_from(&self.metrics);
@@ -135,56 +158,82 @@ impl Sweep {
             }
         };
         let study = if is_study {
-            Study::load_adjusted(&self.file, adjust)
+            Study::parse(file, adjust)
         } else {
             let mut form = Form::default();
             adjust(&mut form);
-            Base::load(&self.file).and_then(|base| Study::new(&form, base))
+            Study::new(&form, file)
         };
         study.map_err(diagnostic)
     }
+
+    /// Makes what the folder lacks of a study, and writes its table and page with further files; gives the table, and what a search found.
+    ///
+    /// # Errors
+    /// A run that fails, a file that can't be written, or an interrupt: what was run is kept then.
+    pub(crate) fn make(
+        &self,
+        study: &mut Study,
+        out: &Path,
+        force: Force,
+        others: impl FnOnce(&Table) -> Vec<(PathBuf, String)>,
+    ) -> Result<(Table, Vec<Found>)> {
+        study.program =
+            Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
+        let jobs = self.jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
+        let proceed = || !interrupt::happened();
+        let limits = Limits { jobs, memory: self.memory.map(|Bytes(bytes)| bytes), proceed: &proceed };
+        let mut plan = Plan::new(study, &limits).map_err(|error| miette!("{error}"))?;
+        let store = open(out, study, force)?;
+        detail!("study {}: {} points, {} seeds, in {}", study.name, study.points(), study.seeds.len(), out.display());
+        let bar = bar(&study.name);
+        let found = execute(study, &mut plan, &store, &limits, |progress| show(&bar, progress));
+        bar.finish_and_clear();
+        let found = found.map_err(|error| miette!("{error}"))?;
+        let table = Table::new(study, &plan, &store).map_err(|error| miette!("{error}"))?;
+        if study.series {
+            write_series(&table, &store)?;
+        }
+        let mut files = others(&table);
+        files.push((PAGE.into(), page::page(study, &table, &found)?));
+        files.push(("units.csv".into(), table.units_csv()));
+        files.push((TABLE.into(), table.csv()));
+        let unwritten = "the study's table could not be written: its runs are kept";
+        whole::replace(out, [TABLE, PAGE], &files).into_diagnostic().wrap_err(unwritten)?;
+        Ok((table, found))
+    }
 }
 
-/// Makes what the folder lacks of a study, and writes its table and page; gives the table, and what a search found.
-///
-/// # Errors
-/// A run that fails, a file that can't be written, or an interrupt: what was run is kept then.
-pub(crate) fn make(
-    study: &mut Study,
-    out: &Path,
-    jobs: Option<u64>,
-    memory: Option<Bytes>,
-) -> Result<(Table, Vec<Found>)> {
-    study.program = Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
-    let jobs = jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
-    let proceed = || !interrupt::happened();
-    let limits = Limits { jobs, memory: memory.map(|Bytes(bytes)| bytes), proceed: &proceed };
-    let mut plan = Plan::new(study, &limits).map_err(|error| miette!("{error}"))?;
-    let store = Store::open(out, study).map_err(|error| miette!("{error}"))?;
-    let bar = bar(&study.name);
-    let found = execute(study, &mut plan, &store, &limits, |progress| show(&bar, progress));
-    bar.finish_and_clear();
-    let found = found.map_err(|error| miette!("{error}"))?;
-    let table = Table::new(study, &plan, &store).map_err(|error| miette!("{error}"))?;
-    let write = |name: &str, text: &str| store.write(name, text.as_bytes()).map_err(|error| miette!("{error}"));
-    write("table.csv", &table.csv())?;
-    write("units.csv", &table.units_csv())?;
-    if study.series {
-        write_series(&table, &store)?;
-    }
-    write("study.html", &page::page(study, &table, &found)?)?;
-    Ok((table, found))
+/// Folder of a study, which is none of a run's.
+pub(crate) fn folder(name: &str, out: Option<&Path>) -> PathBuf {
+    out.map_or_else(|| Path::new("out").join(format!("{name}-study")), Path::to_path_buf)
+}
+
+/// Opens the folder of a study; by force in place of another one.
+fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
+    whole::clean(out);
+    let store = match Store::open(out, study) {
+        Err(StoreError::Another { .. }) if force => {
+            // Its description goes last: until then the folder is known for a study's.
+            for name in [TABLE, PAGE, "units.csv", "series", "runs", "under-way", "study.json"] {
+                whole::remove(&out.join(name)).into_diagnostic()?;
+            }
+            Store::open(out, study)
+        }
+        other => other,
+    };
+    store.map_err(|error| miette!("{error}"))
 }
 
 /// Prints where table and page of a study are.
 pub(crate) fn say_files(out: &Path) {
-    say!("table: {}", out.join("table.csv").display());
-    say!("page: {}", out.join("study.html").display());
+    say!("table: {}", out.join(TABLE).display());
+    say!("page: {}", out.join(PAGE).display());
 }
 
-/// True for a file with a key that only studies have.
-pub(crate) fn is_study(file: &Path) -> bool {
-    let table = fs::read_to_string(file).ok().and_then(|text| text.parse::<toml::Table>().ok());
+/// True for a text with a key that only studies have.
+pub(crate) fn is_study(file: &Base) -> bool {
+    let table = file.text.parse::<toml::Table>().ok();
     table.is_some_and(|table| OF_STUDIES.iter().any(|key| table.contains_key(*key)))
 }
 
@@ -192,13 +241,14 @@ pub(crate) fn is_study(file: &Path) -> bool {
 ///
 /// # Errors
 /// That of a study or of a point that can't be run.
-pub(crate) fn check(file: &Path, overrides: &[String]) -> Result<()> {
-    let study = Study::load_adjusted(file, |form| form.overrides = overrides.to_vec()).map_err(diagnostic)?;
+pub(crate) fn check(file: Base, overrides: &[String]) -> Result<()> {
+    let name = file.file.clone();
+    let study = Study::parse(file, |form| form.overrides = overrides.to_vec()).map_err(diagnostic)?;
     let limits = Limits { jobs: parallel::processors(), memory: None, proceed: &|| !interrupt::happened() };
     Plan::new(&study, &limits).map_err(|error| miette!("{error}"))?;
     let (points, seeds) = (study.points(), study.seeds.len());
     let what = if study.search.is_some() { "searches" } else { "points" };
-    say!("{}: study `{}` of {points} {what} with {seeds} seeds each", file.display(), study.name);
+    say!("{}: study `{}` of {points} {what} with {seeds} seeds each", name, study.name);
     Ok(())
 }
 
@@ -231,14 +281,10 @@ fn write_series(table: &Table, store: &Store) -> Result<()> {
     let mut keys: Vec<_> = table.rows.iter().map(|row| row.key.as_str()).collect();
     keys.dedup();
     for key in keys {
-        let folder = store.folder().join("series").join(key);
         let record = store.get(key).map_err(|error| miette!("{error}"))?;
-        for (name, text) in record.iter().flat_map(|record| record.series_files()) {
-            fs::create_dir_all(&folder)
-                .and_then(|()| fs::write(folder.join(name), text))
-                .into_diagnostic()
-                .wrap_err_with(|| format!("{} can't be written", folder.display()))?;
-        }
+        let files: Vec<_> = record.iter().flat_map(|record| record.series_files()).collect();
+        let folder = store.folder().join("series").join(key);
+        whole::replace(&folder, [], &files).into_diagnostic().wrap_err("the series could not be written")?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Page of a study: one HTML file, with every point and seed inside.
 
 use miette::{IntoDiagnostic, Result};
-use serde_json::json;
-use tidemark_study::statistics::quantile;
-use tidemark_study::{Found, Study, Table};
+use serde_json::{Map, Value, json};
+use tidemark_study::statistics::{Estimate, quantile};
+use tidemark_study::{Found, Study, Summary, Table};
 
 const PAGE: &str = include_str!("page.html");
 const PLACEHOLDER: &str = "/*STUDY_DATA*/";
@@ -13,9 +13,9 @@ const PLACEHOLDER: &str = "/*STUDY_DATA*/";
 /// # Errors
 /// Figures that can't be written as JSON.
 pub(super) fn page(study: &Study, table: &Table, found: &[Found]) -> Result<String> {
-    let summaries = table.summaries();
-    let most = summaries.iter().map(|summary| summary.seeds.len()).max().unwrap_or(0);
-    let points: Vec<_> = summaries
+    let most = table.summaries().iter().map(|summary| summary.seeds.len()).max().unwrap_or(0);
+    let points: Vec<_> = table
+        .summaries()
         .iter()
         .map(|of| json!({ "values": of.values, "flow": of.flow, "seeds": of.seeds, "metrics": of.metrics }))
         .collect();
@@ -42,6 +42,20 @@ pub(super) fn page(study: &Study, table: &Table, found: &[Found]) -> Result<Stri
     let data = serde_json::to_string(&data).into_diagnostic()?;
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
     Ok(PAGE.replacen(PLACEHOLDER, &data.replace('<', "\\u003c"), 1))
+}
+
+/// Points of a study for another program: values by their columns, and of each metric mean, half of its interval and number of seeds.
+pub(super) fn points(table: &Table) -> Value {
+    let point = |of: &Summary| {
+        let values: Map<_, _> = table.columns.iter().cloned().zip(of.values.iter().map(|value| json!(value))).collect();
+        let metrics = table.metrics.iter().enumerate().map(|(index, metric)| {
+            let Some(Estimate { mean, half, count }) = of.estimate(index) else { return (metric.name(), Value::Null) };
+            (metric.name(), json!({ "mean": mean, "half": half, "count": count, "unit": metric.unit() }))
+        });
+        let metrics: Map<String, Value> = metrics.map(|(name, value)| (name.to_string(), value)).collect();
+        json!({ "values": values, "flow": of.flow, "seeds": of.seeds, "metrics": metrics })
+    };
+    table.summaries().iter().map(point).collect()
 }
 
 #[cfg(test)]

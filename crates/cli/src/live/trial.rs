@@ -1,0 +1,264 @@
+//! `tidemark test`: a program behind a cell without marks, with marks, and with an outage; one table.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration as Wait;
+
+use clap::Args;
+use miette::{IntoDiagnostic as _, Result, miette};
+use serde::Serialize;
+use serde_json::Value;
+use tidemark_core::Duration;
+use tidemark_emu::lease;
+use tidemark_sim::scenario::Scenario;
+use tidemark_study::statistics::Estimate;
+
+use super::control;
+use super::preset::{self, DEFAULT};
+use super::verdict::HARMS;
+use crate::format::{self, Format, Output};
+use crate::seeds;
+use tidemark_terminal::error::diagnostic;
+use tidemark_terminal::table::{table, text};
+use tidemark_terminal::{interrupt, say};
+
+/// Exit code where the program failed, or harms others.
+const FAILED: u8 = 1;
+
+/// Arguments of `tidemark test`.
+#[derive(Args)]
+pub(crate) struct Test {
+    /// A scenario, whose cell and first UE are taken [default: the preset of --cell]
+    file: Option<PathBuf>,
+    /// A cell with a name, as of `tidemark shell`
+    #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
+    cell: String,
+    /// Replace a value of the scenario: cell.prbs=10, "warmup=5 s" (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Round-trip time of a wired path behind the gNB
+    #[arg(long, value_name = "TIME", default_value = "20 ms")]
+    round_trip: Duration,
+    /// Runs of each kind: several have intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Time from the start of a session to its outage
+    #[arg(long, value_name = "TIME", default_value = "5 s")]
+    outage_at: Duration,
+    /// Length of the outage
+    #[arg(long, value_name = "TIME", default_value = "500 ms")]
+    outage: Duration,
+    /// Folder with one for each session, whose results are replaced
+    #[arg(long, value_name = "DIR", default_value = "out/test")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Output,
+    /// The program, which the host's address reaches as TIDEMARK_HOST
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Kind of session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    WithoutMarks,
+    WithMarks,
+    WithAnOutage,
+}
+
+/// Row of the table.
+#[derive(Serialize)]
+struct Row {
+    session: &'static str,
+    runs: usize,
+    /// Runs in which the program's exit code was 0.
+    succeeded: usize,
+    /// Runs in which a flow did not give way to its marks.
+    harmful: usize,
+    mbps: Option<f64>,
+    mbps_half: Option<f64>,
+    queue_p95_ms: Option<f64>,
+    queue_p95_ms_half: Option<f64>,
+    marked: Option<f64>,
+    dropped: Option<f64>,
+}
+
+/// Outcome of one session.
+struct Outcome {
+    code: i32,
+    is_harmful: bool,
+    ue: Value,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::WithoutMarks, Self::WithMarks, Self::WithAnOutage];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::WithoutMarks => "without marks",
+            Self::WithMarks => "with marks",
+            Self::WithAnOutage => "with an outage",
+        }
+    }
+}
+
+impl Test {
+    /// Runs all sessions and prints the table; gives 0 where the program succeeded in all of them and gave way to its marks.
+    ///
+    /// # Errors
+    /// A session that can't be run, or an interrupt.
+    pub(crate) fn execute(&self) -> Result<u8> {
+        let mut rows = Vec::new();
+        for kind in Kind::ALL {
+            let outcomes = (1..=self.runs).map(|run| self.session(kind, run)).collect::<Result<Vec<_>>>()?;
+            rows.push(row(kind, &outcomes));
+        }
+        match self.output.format {
+            Format::Table => print(&rows),
+            other => format::rows(other, &rows)?,
+        }
+        say!("reports: {}", self.out.display());
+        let is_good = rows.iter().all(|row| row.succeeded == row.runs && row.harmful == 0);
+        Ok(if is_good { 0 } else { FAILED })
+    }
+
+    fn session(&self, kind: Kind, run: u32) -> Result<Outcome> {
+        let out = self.out.join(format!("{}-{run}", kind.name().replace(' ', "-")));
+        let before = lease::sockets();
+        // The standard output is for the table alone.
+        let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
+        let mut child = self.shell(kind, &out)?.stdout(output).stderr(Stdio::piped()).spawn().into_diagnostic()?;
+        if kind == Kind::WithAnOutage {
+            let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
+            let ue = self.ue()?;
+            let known: Vec<_> = before.iter().map(|(number, _)| *number).collect();
+            // A program that has ended before has no outage; it has the results to say so.
+            thread::spawn(move || {
+                thread::sleep(at);
+                let number =
+                    lease::sockets().into_iter().map(|(number, _)| number).find(|number| !known.contains(number));
+                if let Some(Err(error)) = number.map(|number| control::outage(number, &ue, &outage)) {
+                    eprintln!("tidemark: {error}");
+                }
+            });
+        }
+        let mut is_harmful = false;
+        for line in child
+            .stderr
+            .take()
+            .into_iter()
+            .flat_map(|lines| BufReader::new(lines).lines())
+            .map_while(std::result::Result::ok)
+        {
+            is_harmful |= line.starts_with("tidemark: ") && line.contains(HARMS);
+            eprintln!("{line}");
+        }
+        let code = child.wait().into_diagnostic()?.code().unwrap_or(-1);
+        if interrupt::happened() {
+            return Err(miette!("interrupted: sessions that ended have their results in {}", self.out.display()));
+        }
+        let summary = seeds::summary(&out)
+            .map_err(|_| miette!("the session {} has no results: see what it said above", kind.name()))?;
+        Ok(Outcome { code, is_harmful, ue: summary["ues"][0].clone() })
+    }
+
+    /// Name of the UE that the program is.
+    fn ue(&self) -> Result<String> {
+        let scenario = match &self.file {
+            Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
+            None => preset::load(&self.cell, &self.overrides)?,
+        };
+        scenario.ue.first().map(|ue| ue.name.clone()).ok_or_else(|| miette!("ue: a session needs a [[ue]]"))
+    }
+
+    /// The session as `tidemark shell` runs it.
+    fn shell(&self, kind: Kind, out: &Path) -> Result<Command> {
+        let mut shell = Command::new(std::env::current_exe().into_diagnostic()?);
+        shell.arg("shell");
+        match &self.file {
+            Some(file) => shell.arg(file),
+            None => shell.args(["--cell", &self.cell]),
+        };
+        for assignment in &self.overrides {
+            shell.args(["--set", assignment]);
+        }
+        if kind == Kind::WithoutMarks {
+            shell.args(["--set", "marker.law=none"]);
+        }
+        shell
+            .args(["--round-trip", &self.round_trip.to_string(), "--force", "--out"])
+            .arg(out)
+            .arg("--")
+            .args(&self.command);
+        Ok(shell)
+    }
+}
+
+fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
+    let estimate = |path: &str| {
+        let values = outcomes.iter().filter_map(|outcome| outcome.ue.pointer(path)?.as_f64());
+        Estimate::of(&values.collect::<Vec<_>>())
+    };
+    let (rate, queue) = (estimate("/throughput_mbps"), estimate("/queue_ms/p95"));
+    Row {
+        session: kind.name(),
+        runs: outcomes.len(),
+        succeeded: outcomes.iter().filter(|outcome| outcome.code == 0).count(),
+        harmful: outcomes.iter().filter(|outcome| outcome.is_harmful).count(),
+        mbps: rate.map(|of| of.mean),
+        mbps_half: rate.and_then(|of| of.half),
+        queue_p95_ms: queue.map(|of| of.mean),
+        queue_p95_ms_half: queue.and_then(|of| of.half),
+        marked: estimate("/marked").map(|of| of.mean),
+        dropped: estimate("/dropped").map(|of| of.mean),
+    }
+}
+
+fn print(rows: &[Row]) {
+    let mut shown = table(&["session", "succeeded", "Mbit/s", "queue p95 ms", "marks", "drops", "harms others"]);
+    let figure = |mean: Option<f64>, half: Option<f64>, decimals: usize| match (mean, half) {
+        (None, _) => "–".to_string(),
+        (Some(mean), None) => format!("{mean:.decimals$}"),
+        (Some(mean), Some(half)) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+    };
+    for row in rows {
+        let of_runs = |count: usize| format!("{count} of {}", row.runs);
+        shown.add_row(
+            [
+                row.session.to_string(),
+                of_runs(row.succeeded),
+                figure(row.mbps, row.mbps_half, 2),
+                figure(row.queue_p95_ms, row.queue_p95_ms_half, 1),
+                figure(row.marked, None, 0),
+                figure(row.dropped, None, 0),
+                of_runs(row.harmful),
+            ]
+            .map(|cell| text(&cell)),
+        );
+    }
+    say!("{shown}");
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_row_counts_failures_and_has_an_interval_over_its_runs() {
+        let outcome = |code, rate| Outcome {
+            code,
+            is_harmful: code == 0,
+            ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": 9.0 }, "marked": 4, "dropped": 0 }),
+        };
+        let row = row(Kind::WithMarks, &[outcome(0, 10.0), outcome(3, 12.0)]);
+        assert_eq!((row.session, row.runs, row.succeeded, row.harmful), ("with marks", 2, 1, 1));
+        assert_eq!((row.mbps, row.queue_p95_ms, row.marked), (Some(11.0), Some(9.0), Some(4.0)));
+        assert!(row.mbps_half > Some(1.0));
+    }
+}

@@ -1,0 +1,116 @@
+//! Verdict on each flow of a live cell: whether it asked for marks, got some and gave way.
+
+use tidemark_core::Ecn;
+
+/// Words of a verdict on a flow that takes no notice of its marks.
+pub(super) const HARMS: &str = "harms others";
+/// Packets of a flow that has a verdict, at the least.
+const MIN_PACKETS: u64 = 100;
+/// Marks from which on something can be said of the answer to them.
+const MIN_MARKS: u64 = 20;
+/// Share of a flow's packets since its first mark that a law marks where the flow keeps the queue beyond the law's threshold. A sender that answers
+/// has a few marks a round trip.
+const UNANSWERED: f64 = 0.5;
+/// Flows with a sentence; of more those with the most packets.
+const MAX_FLOWS: usize = 12;
+
+/// Downlink packets of a flow by the codepoint that they came with, and what a law did to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Codepoints {
+    /// By the two bits of the codepoint: Not-ECT, ECT(1), ECT(0), CE.
+    came: [u64; 4],
+    marked: u64,
+    /// Packets that came since the first mark.
+    since: u64,
+}
+
+impl Codepoints {
+    /// Counts a packet that came from the core.
+    pub(super) fn came(&mut self, ecn: Ecn) {
+        self.came[usize::from(ecn.bits() & 3)] += 1;
+        self.since += u64::from(self.marked > 0);
+    }
+
+    /// Counts a mark.
+    pub(super) fn marked(&mut self) {
+        self.marked += 1;
+    }
+
+    fn packets(&self) -> u64 {
+        self.came.iter().sum()
+    }
+
+    fn verdict(&self) -> String {
+        let came = |ecn: Ecn| self.came[usize::from(ecn.bits() & 3)];
+        let (l4s, classic) = (came(Ecn::Ect1), came(Ecn::Ect0));
+        let asked = match (l4s, classic) {
+            (0, 0) if came(Ecn::Ce) > 0 => return "all of its packets came with CE: another hop marks them".into(),
+            (0, 0) => return "asked for no L4S: can't be marked".into(),
+            (l4s, classic) if l4s >= classic => "L4S",
+            _ => "classic ECN",
+        };
+        let share = self.marked as f64 / self.since.max(1) as f64;
+        let marks = format!("marked {} times", self.marked);
+        match self.marked {
+            0 => format!("asked for {asked}, and was not marked: nothing is known of its answer"),
+            1..MIN_MARKS => format!("asked for {asked}, {marks}: too few to tell its answer"),
+            _ if share >= UNANSWERED => {
+                format!("{marks}, {:.0} % of its packets, did not give way: {HARMS}", share.min(1.0) * 100.0)
+            }
+            _ => format!("{marks}, {:.1} % of its packets, gave way: does {asked}", share * 100.0),
+        }
+    }
+}
+
+/// Sentences on flows by their names, those with the most packets first.
+pub(super) fn sentences<'a>(flows: impl Iterator<Item = (&'a str, Codepoints)>) -> Vec<String> {
+    let mut flows: Vec<_> = flows.filter(|(_, of)| of.packets() >= MIN_PACKETS).collect();
+    flows.sort_by_key(|(_, of)| std::cmp::Reverse(of.packets()));
+    let counts = |of: Codepoints| {
+        let names = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"];
+        let counted = names.iter().zip(of.came).filter(|(_, count)| *count > 0);
+        counted.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    };
+    let sentence = |(name, of): &(&str, Codepoints)| format!("{name}: {} ({})", of.verdict(), counts(*of));
+    let hidden = flows.len().saturating_sub(MAX_FLOWS);
+    let more = (hidden > 0).then(|| format!("and {hidden} more flows"));
+    flows.iter().take(MAX_FLOWS).map(sentence).chain(more).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(ecn: Ecn, packets: u64, marks: impl Fn(u64) -> bool) -> Codepoints {
+        let mut flow = Codepoints::default();
+        for number in 0..packets {
+            flow.came(ecn);
+            if marks(number) {
+                flow.marked();
+            }
+        }
+        flow
+    }
+
+    #[test]
+    fn every_flow_has_a_sentence_on_its_answer() {
+        let flows = [
+            ("call", flow(Ecn::Ect1, 9_000, |number| number > 500 && number % 20 == 0)),
+            ("rude", flow(Ecn::Ect1, 10_000, |number| number > 1_000)),
+            ("old", flow(Ecn::NotEct, 800, |_| false)),
+            ("short", flow(Ecn::Ect1, 700, |_| false)),
+            ("kernel", flow(Ecn::Ect0, 600, |number| number % 25 == 0)),
+            ("ping", flow(Ecn::NotEct, 5, |_| false)),
+        ];
+        assert_eq!(
+            sentences(flows.into_iter()),
+            [
+                "rude: marked 8999 times, 100 % of its packets, did not give way: harms others (10000 ECT(1))",
+                "call: marked 424 times, 5.0 % of its packets, gave way: does L4S (9000 ECT(1))",
+                "old: asked for no L4S: can't be marked (800 Not-ECT)",
+                "short: asked for L4S, and was not marked: nothing is known of its answer (700 ECT(1))",
+                "kernel: marked 24 times, 4.0 % of its packets, gave way: does classic ECN (600 ECT(0))",
+            ]
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! Results of a run, on their way into a folder.
+
+use std::path::{Path, PathBuf};
+
+use miette::{Context, IntoDiagnostic, Result};
+use tidemark_sim::RunResult;
+
+use crate::{page, seeds};
+
+/// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
+pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
+    result.commit = tidemark_version::COMMIT.map(Into::into);
+    let html = page::page(result)?;
+    // Seeds of the folder that were given up by force go last: until then they are whole.
+    tidemark_record::output::write_folder(out, result, Some(html))
+        .and_then(|()| seeds::remove(out))
+        .into_diagnostic()
+        .wrap_err("the results could not be written: what was there before is as it was, or gone")?;
+    Ok(out.join("report.html"))
+}

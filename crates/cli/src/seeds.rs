@@ -1,0 +1,82 @@
+//! Folders of several seeds: where each is, what they have, and when there are none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use miette::{Context, IntoDiagnostic, Result, miette};
+use serde_json::Value;
+use tidemark_record::whole;
+
+/// Beginning of the names of the seeds' folders.
+pub(crate) const SEED: &str = "seed-";
+/// Files with the means and intervals over all seeds. The folder has results where the first is there.
+pub(crate) const POOL: [&str; 2] = ["pool.csv", "pool.json"];
+
+/// Number of the seed that a folder is of.
+pub(crate) fn seed(folder: &Path) -> Option<u64> {
+    folder.file_name()?.to_str()?.strip_prefix(SEED)?.parse().ok()
+}
+
+/// Folders of seeds in a folder that pools them; none in that of one run, nor where the means are missing, without which it is not whole.
+pub(crate) fn folders(pool: &Path) -> Vec<PathBuf> {
+    if pool.join(POOL[0]).exists() { whole_or_not(pool) } else { Vec::new() }
+}
+
+/// Folders of seeds, in the order of their numbers, also where the means are missing.
+pub(crate) fn whole_or_not(pool: &Path) -> Vec<PathBuf> {
+    let entries = pool.read_dir().into_iter().flatten().flatten();
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter_map(|path| Some((seed(&path)?, path))).collect();
+    folders.retain(|(_, path)| path.join("summary.json").exists());
+    folders.sort();
+    folders.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Summaries of a run, or of all seeds of a folder that pools them.
+///
+/// # Errors
+/// A folder of neither.
+pub(crate) fn summaries(folder: &Path) -> Result<Vec<Value>> {
+    if folder.join("summary.json").exists() {
+        return Ok(vec![summary(folder)?]);
+    }
+    all(folder)?.iter().map(|folder| summary(folder)).collect()
+}
+
+/// Folders of all seeds of a folder that pools them.
+///
+/// # Errors
+/// A folder that has none.
+pub(crate) fn all(folder: &Path) -> Result<Vec<PathBuf>> {
+    let folders = folders(folder);
+    if folders.is_empty() {
+        let right = "name a folder that `tidemark run` wrote, of one seed or of several";
+        return Err(miette!("{} has no summary.json: {right}", folder.display()));
+    }
+    Ok(folders)
+}
+
+/// Summary of a run.
+///
+/// # Errors
+/// A file that can't be read, or that is no summary.
+pub(crate) fn summary(folder: &Path) -> Result<Value> {
+    let file = folder.join("summary.json");
+    let text =
+        fs::read_to_string(&file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
+    let summary: Value = serde_json::from_str(&text)
+        .map_err(|error| miette!("{}:{}: not a summary of a run: {error}", file.display(), error.line()))?;
+    if summary["flows"].is_array() {
+        Ok(summary)
+    } else {
+        Err(miette!("{}: not a summary of a run: it has no list `flows`", file.display()))
+    }
+}
+
+/// Removes the seeds of a folder that has the results of one run now.
+///
+/// # Errors
+/// A folder that can't be removed.
+pub(crate) fn remove(pool: &Path) -> std::io::Result<()> {
+    let folders = folders(pool);
+    POOL.iter().map(|name| pool.join(name)).chain(folders).try_for_each(|path| whole::remove(&path))
+}

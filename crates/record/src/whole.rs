@@ -1,0 +1,136 @@
+//! Files that come into a folder all together: whatever ends the program meanwhile, those before are whole, or there are none.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Beginning of the name of a folder that a program writes into before its files get their places.
+const PART: &str = ".part-";
+/// File in it that is locked while its program lives.
+const LOCK: &str = "lock";
+
+/// Folder inside another one, in which files wait until all of them are there. It goes when it is dropped.
+#[derive(Debug)]
+pub struct Part {
+    folder: PathBuf,
+    /// The lock ends with its process, however that ends.
+    _lock: File,
+}
+
+impl Part {
+    /// Makes the folder inside that of the results, which is made where it is missing, and removes those of programs that have ended.
+    ///
+    /// # Errors
+    /// What the system says, with the path.
+    pub fn new(results: &Path) -> io::Result<Self> {
+        clean(results);
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        // Of two programs or threads that write the same folder each has its own.
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = results.join(format!("{PART}{}-{number}", std::process::id()));
+        let lock = folder.join(LOCK);
+        fs::create_dir_all(&folder).map_err(|error| named(&folder, &error))?;
+        let file = File::create(&lock).map_err(|error| named(&lock, &error))?;
+        file.lock().map_err(|error| named(&lock, &error))?;
+        Ok(Self { folder, _lock: file })
+    }
+
+    /// Path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // What can't be removed now is removed by the next program that writes here.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Removes what programs left in a folder that were killed while they wrote.
+pub fn clean(results: &Path) {
+    for entry in results.read_dir().into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(PART) {
+            continue;
+        }
+        let is_alive = File::open(entry.path().join(LOCK))
+            .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
+        if !is_alive {
+            // Another program may remove it as well.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Writes files, by their paths inside the folder, in place of old ones. Those go in their order, the new ones come in theirs: the name that
+/// says that there is a result is the first of the old and the last of the new.
+///
+/// # Errors
+/// What the system says, with the path. Where a file could not be written nothing has changed.
+pub fn replace<'a>(
+    folder: &Path,
+    old: impl IntoIterator<Item = &'a str>,
+    files: &[(impl AsRef<Path>, impl AsRef<[u8]>)],
+) -> io::Result<()> {
+    let part = Part::new(folder)?;
+    for (name, bytes) in files {
+        let path = part.path().join(name);
+        make_parent(&path)?;
+        fs::write(&path, bytes).map_err(|error| named(&path, &error))?;
+    }
+    for name in old {
+        remove(&folder.join(name))?;
+    }
+    for (name, _) in files {
+        let path = folder.join(name);
+        make_parent(&path)?;
+        fs::rename(part.path().join(name), &path).map_err(|error| named(&path, &error))?;
+    }
+    Ok(())
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |parent| fs::create_dir_all(parent).map_err(|error| named(parent, &error)))
+}
+
+/// Removes a file or a folder, if it is there.
+///
+/// # Errors
+/// What the system says, with the path.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_program_left_goes_and_what_a_living_one_writes_stays() {
+        let folder = std::env::temp_dir().join(format!("tidemark-whole-{}", std::process::id()));
+        let [dead, alive] = ["1", "2"].map(|of| folder.join(format!("{PART}{of}")));
+        for part in [&dead, &alive] {
+            fs::create_dir_all(part).unwrap();
+            fs::write(part.join(LOCK), "").unwrap();
+        }
+        let lock = File::open(alive.join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        replace(&folder, ["old"], &[("deep/new", "text")]).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("deep/new")).unwrap(), "text");
+        assert!(!dead.exists() && alive.exists());
+        drop(lock);
+        drop(Part::new(&folder).unwrap());
+        assert_eq!(folder.read_dir().unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
