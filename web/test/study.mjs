@@ -33,7 +33,7 @@ const METRICS = ["throughput_mbps", "owd_ms.p99"];
 function sweep(name, flags) {
   const short = ["--set", "duration=2 s", "--set", "warmup=1 s", "--out", join(folder, name)];
   const metrics = METRICS.flatMap((metric) => ["--metric", metric]);
-  execFileSync(command, ["sweep", "scenarios/first-look.toml", "--seeds", "3", ...metrics, ...short, ...flags], { cwd: root, stdio: "pipe" });
+  execFileSync(command, ["run", "scenarios/first-look.toml", "--seeds", "3", ...metrics, ...short, ...flags], { cwd: root, stdio: "pipe" });
   return pathToFileURL(join(folder, name, "study.html")).href;
 }
 
@@ -222,7 +222,7 @@ test("a search says what it found at each point", async () => {
   const section = page.locator("section", { has: page.getByRole("heading", { name: "Largest ue.desk.count with owd_ms.p99 <= 400" }) });
   const shown = await section.locator("tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
   assert.deepEqual(shown.map((row) => row[0]), LAWS.map((law) => `marker.law=${law}`));
-  const said = execFileSync(command, ["sweep", "scenarios/first-look.toml", "--seeds", "3", ...METRICS.flatMap((metric) => ["--metric", metric]), "--set", "duration=2 s", "--set", "warmup=1 s", "--find", "ue.desk.count", "--until", "owd_ms.p99 <= 400", "--max", "4", "--vary", `marker.law=${LAWS.join(",")}`, "--out", join(folder, "searched")], { cwd: root, encoding: "utf8" });
+  const said = execFileSync(command, ["run", "scenarios/first-look.toml", "--seeds", "3", ...METRICS.flatMap((metric) => ["--metric", metric]), "--set", "duration=2 s", "--set", "warmup=1 s", "--find", "ue.desk.count", "--until", "owd_ms.p99 <= 400", "--max", "4", "--vary", `marker.law=${LAWS.join(",")}`, "--out", join(folder, "searched")], { cwd: root, encoding: "utf8" });
   for (const [law, value] of shown) {
     const number = Number.parseInt(value ?? "", 10);
     const line = said.split("\n").find((one) => one.startsWith(`${law}: `)) ?? said;

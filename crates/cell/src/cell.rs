@@ -98,7 +98,7 @@ impl<P: Inspect> Cell<P> {
             self.du.handle_pdu(now, entered, drb, sn, packet);
         }
         while let Some((drb, status)) = self.f1u.poll_up(now) {
-            let bearer = self.du.drb(drb).id();
+            let bearer = self.du.queues().drb(drb).id();
             self.split().1.deliver_report(now, bearer, status);
         }
         let (du, mut upstream) = self.split();

@@ -70,6 +70,7 @@ pub(crate) trait Channels {
 /// Fills the room of a block; gives what is left of it. Guaranteed rates that are owed come first, then one priority level after
 /// the other, and of one level all alike. Each leaves to the levels behind it what they are due.
 pub(crate) fn prioritise(groups: &[Group], mut room: u32, channels: &mut impl Channels) -> u32 {
+    // Most UEs have one bearer, which has the block for itself.
     if let [Group { drbs, .. }] = groups
         && let [drb] = drbs[..]
     {
@@ -107,6 +108,7 @@ fn share(drbs: &[DrbIndex], mut room: u32, behind: u32, channels: &mut impl Chan
                 least = Some((bytes, position));
             }
         }
+        // Nobody of this level has anything left: the others have what remains.
         let Some((_, position)) = least else { return room };
         let drb = drbs[position];
         // Less carries nothing but headers.

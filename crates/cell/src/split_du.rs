@@ -66,10 +66,10 @@ impl<P: Inspect> SplitDu<P> {
         let Some(drb) = self.index(bearer) else { return };
         // Without an SDAP header the UE knows the bearer alone.
         self.around.ues[bearer.ue].sdap_mut().reflect_bearer(packet.flow, drb);
-        if self.du.drb(drb).is_full(packet.size) {
+        if self.du.queues().drb(drb).is_full(packet.size) {
             let (direction, reason) = (Direction::Downlink, DropReason::QueueFull);
             self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
-            self.du.count_dropped(drb, reason);
+            self.du.queues_mut().count_dropped(drb, reason);
             self.around.outputs.push_back(Output::Dropped { at: now, ue: bearer.ue, packet, reason });
             return;
         }
@@ -121,7 +121,7 @@ impl<P: Inspect> SplitDu<P> {
 
     /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
-        self.du.interrupt(now, id, span);
+        self.du.queues_mut().interrupt(now, id, span);
     }
 
     /// The UE's modem is asked to send a bit rate query, as in [`Cell::query_bit_rate`](crate::Cell::query_bit_rate).
@@ -132,7 +132,7 @@ impl<P: Inspect> SplitDu<P> {
 
     /// The UE moves to another cell of the same kind, which this one goes on to stand for. The CU is not told.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
-        let execution = self.du.config().handover.clone();
+        let execution = self.du.carrier().config().handover.clone();
         let (du, mut upstream) = self.parts();
         if let Some(leaving) = du.take_ue(now, id, &mut upstream) {
             du.place_ue(now, id, leaving, &execution, &mut upstream);
@@ -142,12 +142,12 @@ impl<P: Inspect> SplitDu<P> {
     /// State and counters of a UE, without marks; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         let forgotten_flows = self.around.ues.get(id)?.sdap().evicted();
-        Some(UeStats { forgotten_flows, ..self.du.ue_stats(now, id)? })
+        Some(UeStats { forgotten_flows, ..self.du.queues().ue_stats(now, id)? })
     }
 
     /// Counters of a UE's bearers without marks, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        self.du.drbs_of(ue).map(|drb| drb.stats())
+        self.du.queues().drbs_of(ue).map(|drb| drb.stats())
     }
 
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
@@ -157,17 +157,17 @@ impl<P: Inspect> SplitDu<P> {
 
     /// Resource blocks x symbols that the downlink slots between two instants have.
     pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.resources_between(from, to)
+        self.du.carrier().resources_between(from, to)
     }
 
     /// Resource blocks x symbols that the uplink slots between two instants have.
     pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.uplink_resources_between(from, to)
+        self.du.carrier().uplink_resources_between(from, to)
     }
 
     /// Index of a bearer; `None` if there is no such bearer.
     fn index(&self, bearer: BearerId) -> Option<DrbIndex> {
-        self.du.ue(bearer.ue)?.drbs().with_identity(bearer.drb)
+        self.du.queues().ue(bearer.ue)?.drbs().with_identity(bearer.drb)
     }
 
     /// Parts the DU from everything that it tells and asks.

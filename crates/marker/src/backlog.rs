@@ -106,6 +106,7 @@ impl Backlog {
     }
 
     fn drained(&self, now: Instant, egress: Option<Egress>) -> f64 {
+        // Such a queue stands until the next report says what left.
         if !self.drains {
             return self.level;
         }

@@ -45,6 +45,7 @@ impl Drain {
         if bytes == 0 {
             return;
         }
+        // Only a queue that stood at both ends says how much the DU sends in a gap.
         if self.stood && stands {
             // Signed, which a processor converts at once.
             self.learn(now.since(self.last).as_nanos().max(MIN_GAP) as i64 as f32, bytes as i64 as f32);
@@ -59,6 +60,7 @@ impl Drain {
     }
 
     fn learn(&mut self, gap: f32, bytes: f32) {
+        // The first gap is its own mean.
         if self.bytes == 0.0 {
             (self.gap, self.bytes) = (gap, bytes);
         }

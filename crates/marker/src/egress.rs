@@ -169,6 +169,7 @@ impl EgressEstimator {
 
     /// A queue begins to stand.
     pub(crate) fn begin(&mut self, now: Instant) {
+        // The window describes another time: the best of the last second is too high for half a window at most.
         if now.since(self.taken).as_nanos() > self.window && self.current.is_some() && self.time() == EgressTime::Busy {
             self.empty();
             self.current = Some(self.best);
@@ -193,6 +194,7 @@ impl EgressEstimator {
         }
         self.add_to_average(span, bytes);
         let mut sample = Sample { end: 0, span, bytes, rate: 0, conclusive };
+        // Short samples are merged, which bounds the ring however often the DU reports.
         if self.len > 0 && (span == 0 || self.newest().span < self.window / MERGE) {
             let merged = self.newest();
             self.len -= 1;
@@ -220,6 +222,7 @@ impl EgressEstimator {
             let current = self.evaluate();
             let best = self.best.rate.as_bps();
             let faded = BitRate::from_bps(best - share(best, span.min(BEST_LASTS), BEST_LASTS));
+            // A better rate fades with the time that is measured, so that a better radio is not remembered for ever.
             if current.rate >= faded {
                 self.best = current;
             } else {
@@ -232,6 +235,7 @@ impl EgressEstimator {
     /// Takes in that a report at `now` had `bytes` leave: Eqs. 3 and 4 over all time. Reports closer together than a 64th of the window are one.
     #[cold]
     pub(crate) fn observe_report(&mut self, now: Instant, bytes: u64) {
+        // Nothing left: there is no `r_i` to average.
         if bytes == 0 {
             return;
         }

@@ -171,6 +171,7 @@ impl Overload {
         self.observed = now;
         self.is_long = look.delay > limit;
         let step = since.as_secs_f64().min(MAX_STEP);
+        // In an overload flows are looked at, not the DRB: it is over when none is dropped for a while.
         if stage == Stage::Overloaded {
             self.round = PATH + look.delay.min(MAX_DELAY);
             self.allow(step);
@@ -184,6 +185,7 @@ impl Overload {
             self.begin(look);
             return if excess > 0.0 { Stage::Watching } else { Stage::Calm };
         }
+        // What comes in this time was on its way when marks saturated: it is what senders have to answer.
         if self.saturated < MEASURED_IN {
             self.to_answer = self.to_answer.max(look.queued.unwrap_or_default());
             self.is_long_to_answer |= self.is_long;
@@ -191,9 +193,11 @@ impl Overload {
         let weight = if excess > 0.0 { (look.delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
         let most = OVERLOADED_AFTER * reports as f64 / REPORTS as f64;
         self.saturated = (self.saturated + (excess * step * weight).min(most)).min(MAX_SATURATED);
+        // A round trip without saturation asks nothing of anybody.
         if excess > 0.0 {
             self.rounds += step / (PATH + look.delay).min(MAX_ROUND);
         }
+        // Senders have answered: what follows is another queue.
         if self.is_long_to_answer && look.queued.is_some_and(|queued| queued < ANSWERED * self.to_answer) {
             self.begin(look);
         }

@@ -196,6 +196,7 @@ impl ProfileTable {
     /// PDCP gave an SDU this SN and sent it to the DU.
     pub(crate) fn record(&mut self, now: Instant, sn: u32, size: Bytes) {
         let size = u16::try_from(size.0).unwrap_or(u16::MAX);
+        // The first SDU says where the SNs begin.
         if !self.started {
             self.restart(sn);
         }
@@ -220,6 +221,7 @@ impl ProfileTable {
             return;
         }
         self.strays = 0;
+        // Stamps of a queue that has left would be taken for the age of this one.
         if self.packets == 0 {
             self.ingress.clear();
         }

@@ -17,6 +17,7 @@ impl Pacer {
 
     /// Accounts for a packet. The last one of a burst may go beyond it, so that a burst has one packet at least.
     pub(crate) fn sent(&mut self, now: Instant, size: Bytes, rate: BitRate, burst: Bytes) {
+        // A burst ends with its bytes, or with a pause, whose time is not made up for.
         if self.burst_left == 0 || now >= self.next {
             self.burst_left = burst.0;
             self.next = self.next.max(now);

@@ -20,7 +20,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Changes the means that the fading of a deployed UE goes around.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
-        self.du.set_means(id, means);
+        self.du.queues_mut().set_means(id, means);
     }
 
     /// The UE's default bearer is marked by another law, or with other thresholds. What is known of flows and of the queue stays.
@@ -28,8 +28,8 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
-        let Some(first) = self.du.ue(id).map(|ue| ue.drbs().default_drb()) else { return Ok(()) };
-        let drb = self.du.drb_mut(first);
+        let Some(first) = self.du.queues().ue(id).map(|ue| ue.drbs().default_drb()) else { return Ok(()) };
+        let drb = self.du.queues_mut().drb_mut(first);
         self.cu.reconfigure(now, drb.id(), config)?;
         if self.cu.decides_at_dequeue(drb.id()) {
             drb.expect_holes();
@@ -39,7 +39,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
-        self.du.interrupt(now, id, span);
+        self.du.queues_mut().interrupt(now, id, span);
     }
 
     /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs

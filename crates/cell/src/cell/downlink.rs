@@ -30,8 +30,9 @@ impl<P: Inspect> Cell<P> {
         if mapped.reflective {
             self.around.ues[id].sdap_mut().reflect(packet.flow, mapped);
         }
-        let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
-        let drb = self.du.drb(index);
+        let (is_in_sight, period) =
+            (self.du.carrier().config().f1u.rlc_in_sight, self.du.carrier().config().f1u.report_period);
+        let drb = self.du.queues().drb(index);
         let (bearer, came) = (drb.id(), packet.ecn);
         let queue = is_in_sight.then(|| drb.queue_state(now));
         self.around.events.emit(now, bearer, || Event::Arrived { packet: &packet });
@@ -45,6 +46,7 @@ impl<P: Inspect> Cell<P> {
             let decided = || Event::Decided { packet: &packet, came, queue, decision };
             self.around.events.emit_decision(now, bearer, signals, decided);
         }
+        // An acknowledgement takes the mark back to the sender, sooner than the packet could.
         if outcome.is_some_and(|outcome| outcome.short_circuited) {
             self.around.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
             self.around.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
@@ -57,18 +59,19 @@ impl<P: Inspect> Cell<P> {
         if let Some(reason) = dropped {
             let direction = Direction::Downlink;
             self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
-            self.du.count_dropped(index, reason);
+            self.du.queues_mut().count_dropped(index, reason);
             self.around.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
             return;
         }
         let sn = self.cu.number(now, bearer, packet.size);
         // A DU that reports in each slot has nothing to add.
         let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
-        let poll = asks && self.du.drb_mut(index).poll();
+        let poll = asks && self.du.queues_mut().drb_mut(index).poll();
         self.around.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
         if poll {
             self.du.poll_report(now + self.f1u.delay(), index);
         }
+        // CU and DU are one machine: nothing is under way between them.
         if self.f1u.delay().is_zero() {
             self.du.handle_pdu(now, now, index, sn, packet);
         } else {
@@ -119,7 +122,7 @@ mod tests {
                         discarded += 1;
                     }
                 }
-                assert!(cell.du.discards() <= 1);
+                assert!(cell.du.queues().discards() <= 1);
             }
             let packet = Packet { flow: FlowId(1), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Sent(now) };
             cell.handle_downlink(now, ue, packet);
@@ -171,6 +174,10 @@ mod tests {
     fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
         let (cell, discarded) = discarded(-20.0, 5);
         assert!(discarded > 19_000, "{discarded}");
-        assert!(cell.du.drb(DrbIndex(0)).remembered() <= 4_096, "{}", cell.du.drb(DrbIndex(0)).remembered());
+        assert!(
+            cell.du.queues().drb(DrbIndex(0)).remembered() <= 4_096,
+            "{}",
+            cell.du.queues().drb(DrbIndex(0)).remembered()
+        );
     }
 }

@@ -19,7 +19,7 @@ impl<P: Inspect> Cell<P> {
     /// says for how long the UE is silent and what goes with it.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         let Some(leaving) = self.take_ue(now, id) else { return };
-        let execution = self.du.config().handover.clone();
+        let execution = self.du.carrier().config().handover.clone();
         self.place_ue(now, id, leaving, &execution);
     }
 

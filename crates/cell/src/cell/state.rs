@@ -9,8 +9,8 @@ use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 impl<P: Inspect> Cell<P> {
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
-        let mut stats = self.du.ue_stats(now, id)?;
-        for drb in self.du.drbs_of(id) {
+        let mut stats = self.du.queues().ue_stats(now, id)?;
+        for drb in self.du.queues().drbs_of(id) {
             stats.marked += self.cu.marked(drb.id());
             stats.uplink_marked += self.cu.uplink_marked(drb.id());
         }
@@ -20,7 +20,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Counters of a UE's bearers, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        self.du.drbs_of(ue).map(|drb| DrbStats {
+        self.du.queues().drbs_of(ue).map(|drb| DrbStats {
             marked: self.cu.marked(drb.id()),
             uplink_marked: self.cu.uplink_marked(drb.id()),
             ..drb.stats()
@@ -38,28 +38,28 @@ impl<P: Inspect> Cell<P> {
             Direction::Downlink => self.cu.sdap(id)?.carries(flow),
             Direction::Uplink => self.around.ues.get(id)?.sdap().carries(flow),
         };
-        Some(self.du.ue(id)?.drbs().lcid(drb))
+        Some(self.du.queues().ue(id)?.drbs().lcid(drb))
     }
 
     /// Counters of the cell as a whole.
     pub fn stats(&self) -> CellStats {
-        self.du.stats()
+        self.du.queues().stats()
     }
 
     /// Resource blocks x symbols that the downlink slots between two instants have.
     pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.resources_between(from, to)
+        self.du.carrier().resources_between(from, to)
     }
 
     /// Resource blocks x symbols that the uplink slots between two instants have.
     pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.uplink_resources_between(from, to)
+        self.du.carrier().uplink_resources_between(from, to)
     }
 
     /// IP bytes of a flow inside the cell, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
         let outputs = self.around.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
         let uplink: Bytes = self.around.ues.iter().map(|ue| ue.held(flow)).sum();
-        self.du.held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
+        self.du.queues().held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
     }
 }

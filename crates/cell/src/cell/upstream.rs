@@ -54,6 +54,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
             events.emit_decision(now, bearer, signals, decided);
         }
         let verdict = outcome.map_or(Verdict::Pass, |outcome| outcome.verdict);
+        // Its packet is the RLC queue's, which hands it out itself; here only who listens is told.
         if verdict == Verdict::Drop {
             let (direction, reason) = (Direction::Downlink, DropReason::Law);
             events.emit(now, bearer, || Event::Dropped { packet, direction, reason });
@@ -66,6 +67,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
     }
 
     fn report(&mut self, now: Instant, (drb, bearer): (DrbIndex, BearerId), status: DeliveryStatus) {
+        // CU and DU are one machine: the report is there at once.
         if self.f1u.delay().is_zero() {
             self.deliver_report(now, bearer, status);
         } else {

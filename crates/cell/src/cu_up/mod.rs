@@ -100,12 +100,14 @@ impl CuUp {
         queue: Option<RlcQueue>,
     ) -> Option<Outcome> {
         let ue = &mut self.ues[id.ue];
+        // A connection that another bearer carried before has its state there: marks that are owed to it follow the flow.
         if ue.bearers.len() > 1 && ue.bearer_mut(id).marker.claims(now, packet) {
             ue.fetch(now, id.drb, packet.payload.five_tuple(packet.flow));
         }
         let UeContext { bearers, unmarked, .. } = ue;
         let unmarked = (!mapped.marked).then_some(unmarked);
         let outcome = bearers[usize::from(id.drb) - 1].marker.decide_qos_flow(now, packet, queue, unmarked)?;
+        // A mark that an acknowledgement takes over leaves the packet as it came.
         if outcome.applied() == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
         }
@@ -149,6 +151,7 @@ impl CuUp {
     ) -> Option<Outcome> {
         let marker = &mut self.bearer_mut(id).marker;
         let outcome = marker.decide_dequeue(now, packet, sojourn, queue)?;
+        // It has an SN already: the marker must not wait for its transmission.
         if outcome.verdict == Verdict::Drop {
             marker.handle_discard(now, sn);
         }
@@ -170,6 +173,7 @@ impl CuUp {
     /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it.
     pub fn uplink<P: Inspect>(&mut self, now: Instant, id: UeId, packet: &mut Packet<P>) {
         let ue = &mut self.ues[id];
+        // Feedback is written where the connection's marks are counted, whichever bearer brings its acknowledgements.
         let keeper = match &mut ue.bearers[..] {
             [only] => Some(&mut only.marker),
             _ => ue.keeper(packet),

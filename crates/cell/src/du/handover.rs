@@ -3,8 +3,9 @@
 use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
-use super::{Drb, Du, Port, Ue};
-use crate::config::RlcMode;
+use super::carrier::Carrier;
+use super::queues::Queues;
+use super::{Drb, Port, Ue};
 use crate::event::Event;
 use crate::handover::{HandoverData, HandoverExecution};
 use crate::index::{DrbIndex, UeDrbs};
@@ -24,7 +25,20 @@ struct LeavingDrb<P> {
     downlink: Vec<(u32, Instant, Packet<P>)>,
 }
 
-impl<P> Leaving<P> {
+impl<P: Inspect> Leaving<P> {
+    /// Takes a UE and its bearers out of the queues of a DU: MAC and RLC are reset (TS 38.331 5.3.5.5), and its timers are gone.
+    pub(super) fn take(id: UeId, carrier: &Carrier, queues: &mut Queues<P>, port: &mut impl Port<P>) -> Option<Self> {
+        let mut ue = queues.ues.take(id)?;
+        ue.reset(&carrier.config);
+        queues.timers.forget(ue.drbs());
+        let drbs = ue.drbs().iter().filter_map(|index| queues.drbs.take(index)).map(|mut drb| {
+            let downlink = drb.reset();
+            LeavingDrb { drb, downlink }
+        });
+        let drbs = drbs.collect();
+        Some(Self { ue, stack: port.surroundings().ues.take(id)?, drbs })
+    }
+
     /// Bearers of the UE.
     pub(crate) fn drbs(&self) -> UeDrbs {
         self.ue.drbs()
@@ -34,54 +48,17 @@ impl<P> Leaving<P> {
     pub(crate) fn push(&mut self, drb: DrbIndex, sdu: (u32, Instant, Packet<P>)) {
         self.drbs[self.ue.drbs().position(drb)].downlink.push(sdu);
     }
-}
 
-impl<P: Inspect> Du<P> {
-    /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
-    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<Leaving<P>> {
-        for index in self.ues.get(id)?.drbs().iter() {
-            self.conclude_unacknowledged(now, index, port);
-        }
-        let mut ue = self.ues.take(id)?;
-        ue.reset(&self.config);
-        let own = ue.drbs();
-        self.active.retain(|drb| !own.contains(*drb));
-        self.retransmitting.retain(|other| *other != id);
-        self.turns.retain(|turn| turn.ue != id);
-        self.air.forget(id, own);
-        self.timers.forget(own);
-        let drbs = own.iter().filter_map(|index| self.drbs.take(index)).map(|mut drb| {
-            let downlink = drb.reset();
-            LeavingDrb { drb, downlink }
-        });
-        let drbs = drbs.collect();
-        self.plan();
-        Some(Leaving { ue, stack: port.surroundings().ues.take(id)?, drbs })
-    }
-
-    /// Delivers what UM's receiver has: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
-    /// the rest is lost.
-    fn conclude_unacknowledged(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index];
-        if drb.bearer.mode() == RlcMode::Um {
-            drb.bearer.conclude();
-            let ue = drb.id.ue;
-            port.ue(ue).receiver(index).conclude();
-            self.release_or_lose(now, index, DropReason::Handover, port);
-            self.settle_up_or_lose(now, ue, index, DropReason::Handover, port);
-        }
-    }
-
-    /// Serves a UE that comes: after the interruption it is sent what is forwarded.
-    pub(crate) fn place_ue(
-        &mut self,
+    /// Puts the UE and its bearers into the queues of another DU, with what is forwarded; true if the UE has something to send.
+    pub(super) fn place(
+        self,
         now: Instant,
         id: UeId,
-        leaving: Leaving<P>,
         config: &HandoverExecution,
+        queues: &mut Queues<P>,
         port: &mut impl Port<P>,
-    ) {
-        let Leaving { mut ue, mut stack, drbs } = leaving;
+    ) -> bool {
+        let Self { mut ue, mut stack, drbs } = self;
         let sends = stack.re_establish();
         port.surroundings().ues.insert(id, stack);
         ue.silence(now + config.interruption);
@@ -99,24 +76,11 @@ impl<P: Inspect> Du<P> {
                 }
             }
             port.handed_over(now, &drb, config.marker);
-            self.place_drb(now, index, drb, port);
+            queues.has_gbr |= drb.qos.is_gbr();
+            queues.drbs.insert(index, drb);
         }
-        self.stats.handovers += 1;
-        self.ues.insert(id, ue);
-        if sends {
-            self.wake_uplink(now, id, port);
-        }
-    }
-
-    fn place_drb(&mut self, now: Instant, index: DrbIndex, drb: Box<Drb<P>>, port: &mut impl Port<P>) {
-        self.has_gbr |= drb.qos.is_gbr();
-        let has_data = drb.bearer.has_data();
-        self.drbs.insert(index, drb);
-        self.arm_uplink(now, index, port);
-        self.arm_uplink_discard(index, port);
-        self.arm_pacer(now, index);
-        if has_data {
-            self.activate(now, index);
-        }
+        queues.stats.handovers += 1;
+        queues.ues.insert(id, ue);
+        sends
     }
 }

@@ -1,7 +1,5 @@
 //! HARQ: transport blocks on their way, retransmissions, and the processes that blocks take.
 
-use tidemark_core::Instant;
-
 use crate::index::{HarqProcess, Key};
 use crate::multiplexing::Content;
 use crate::output::UeId;
@@ -36,7 +34,6 @@ pub(crate) struct Retransmission {
 /// Acknowledgement of a transport block.
 #[derive(Debug)]
 pub(crate) struct Feedback {
-    pub(crate) at: Instant,
     /// The slot of the acknowledgement.
     pub(crate) slot: Slot,
     pub(crate) ue: UeId,
@@ -72,6 +69,7 @@ impl Processes {
     }
     /// A new block is sent in a slot, in which [`has_free`](Self::has_free) is true; its process.
     pub(crate) fn take(&mut self, slot: Slot) -> HarqProcess {
+        // The second block of a slot shares the first one's process.
         if self.slot != Some(slot) {
             self.latest = self.free(slot).unwrap_or(self.latest);
             self.slot = Some(slot);

@@ -4,113 +4,56 @@
 //! entity are one object (decision 17), so that what a UE has received of a downlink bearer stands here as well.
 
 pub(crate) mod anbr;
-mod control;
-mod delivery;
+mod carrier;
 mod downlink;
 mod drb;
 mod handover;
-pub(crate) mod harq;
+mod harq;
 mod port;
+mod queues;
 mod recommendations;
+mod reports;
 pub(crate) mod scheduler;
 mod shares;
-mod state;
 mod surroundings;
 mod timers;
 mod ue;
 pub(crate) mod uplink;
-mod uplink_receiving;
-mod uplink_sending;
-mod uplink_slot;
 
-use std::collections::BTreeMap;
-
-use tidemark_core::{ConfigError, Inspect, Instant, Packet, Stream};
-use tidemark_radio::blocks::BlockSizes;
-use tidemark_radio::link::LinkTable;
-use tidemark_radio::slots::{Slot, SlotPattern};
+use tidemark_core::{ConfigError, Inspect, Instant, Packet};
+use tidemark_radio::channel::ChannelConfig;
 use tidemark_wire::mac::Direction;
 
-use crate::air::Air;
-use crate::config::{CellConfig, UeConfig};
+use crate::config::{CellConfig, RlcMode, UeConfig};
+use crate::handover::HandoverExecution;
 use crate::index::{DrbIndex, UeDrbs};
-use crate::output::{CellStats, UeId};
-use crate::qos::Qos;
-use crate::rlc::Released;
-use crate::slab::Slab;
-use crate::ue_stack::block::UplinkBlock;
-use crate::ue_stack::{Prioritisation, UeStack};
+use crate::output::{DropReason, UeId};
+use crate::ue_stack::control::Control;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
-pub(crate) use control::Means;
+pub(crate) use carrier::Carrier;
 pub(crate) use drb::Drb;
 pub(crate) use handover::Leaving;
-pub(crate) use harq::{Block, Feedback};
 pub(crate) use port::Port;
+pub(crate) use queues::{Means, Queues};
 pub(crate) use surroundings::Surroundings;
 pub(crate) use ue::Ue;
 pub use uplink::{ConfiguredGrant, UplinkConfig};
 
-use harq::Pool;
-use scheduler::{Contender, Scheduler};
-use shares::Shares;
-use timers::{Timer, Timers};
-use uplink::UplinkCarrier;
-use uplink_slot::{Grant, Round, Turn};
+use downlink::Downlink;
+use recommendations::Query;
+use timers::Timer;
+use uplink::Uplink;
 
 /// DU of one cell.
 ///
-/// With nothing to send it has no deadline and costs nothing.
+/// Both directions work on the same carrier and the same queues, which each is lent; neither sees the other. What one has for the other
+/// passes here. With nothing to send the DU has no deadline and costs nothing.
 pub(crate) struct Du<P> {
-    config: CellConfig,
-    seed: u64,
-    pattern: SlotPattern,
-    /// Slots from a decision to the downlink slot that it is for.
-    lead: u64,
-    table: LinkTable,
-    sizes: BlockSizes,
-    scheduler: Scheduler,
-    ues: Slab<UeId, Ue>,
-    /// Bearers of all UEs, those of one UE side by side.
-    drbs: Slab<DrbIndex, Drb<P>>,
-    /// True if a bearer has a guaranteed rate.
-    has_gbr: bool,
-    /// Bearers for which a slot has something to do, in order.
-    active: Vec<DrbIndex>,
-    /// UEs to which something was sent in the slot that is being run.
-    served: Vec<UeId>,
-    /// UEs that can be sent something in that slot, and those that were given something before.
-    contenders: Vec<Contender>,
-    given: Vec<Contender>,
-    /// Not later than when something happens next.
-    deadline: Instant,
-    /// Next slot to be decided on.
-    next_slot: Option<Slot>,
-    /// First downlink slot that has not been decided on.
-    soonest: Slot,
-    /// First slot that has not been decided on.
-    open_slot: Slot,
-    air: Air,
-    /// UEs that have blocks to be retransmitted, in order.
-    retransmitting: Vec<UeId>,
-    uplink_carrier: UplinkCarrier,
-    /// Lists for later blocks, for what leaves a bearer, and for grants.
-    #[expect(clippy::vec_box, reason = "what is reused is the box")]
-    spare_blocks: Vec<Box<UplinkBlock>>,
-    released: Vec<Released<P>>,
-    discarded: Vec<Packet<P>>,
-    grants: Vec<Grant>,
-    /// Grants that UEs have had, by round.
-    uplink_shares: BTreeMap<Round, Shares>,
-    uplink_draws: Stream,
-    /// UEs for which an uplink slot has something to do, in order.
-    turns: Vec<Turn>,
-    /// Next uplink slot to be run, and the first that has not been run.
-    next_uplink: Option<Slot>,
-    open_uplink: Slot,
-    timers: Timers,
-    pool: Pool,
-    stats: CellStats,
+    carrier: Carrier,
+    queues: Queues<P>,
+    downlink: Downlink,
+    uplink: Uplink<P>,
 }
 
 impl<P: Inspect> Du<P> {
@@ -119,52 +62,31 @@ impl<P: Inspect> Du<P> {
     /// # Errors
     /// `tdd` where it is no pattern of slots.
     pub(crate) fn new(config: &CellConfig, seed: u64) -> Result<Self, ConfigError> {
-        let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
+        let carrier = Carrier::new(config)?;
         Ok(Self {
-            seed,
-            lead: config.scheduling_lead(),
-            table: LinkTable::new(&config.pdsch()),
-            sizes: BlockSizes::new(&config.pdsch(), &pattern),
-            scheduler: Scheduler::new(
-                &config.scheduler,
-                config.slot(),
-                (config.prbs, config.resource_block_group()),
-                Stream::new(seed, 0, "turn"),
-            ),
-            pattern,
-            ues: Slab::new(),
-            drbs: Slab::new(),
-            has_gbr: false,
-            active: Vec::new(),
-            served: Vec::new(),
-            contenders: Vec::new(),
-            given: Vec::new(),
-            deadline: Instant::FAR,
-            next_slot: None,
-            soonest: Slot::default(),
-            open_slot: Slot::default(),
-            air: Air::default(),
-            retransmitting: Vec::new(),
-            uplink_carrier: UplinkCarrier::new(config),
-            spare_blocks: Vec::new(),
-            released: Vec::new(),
-            discarded: Vec::new(),
-            grants: Vec::new(),
-            uplink_shares: BTreeMap::new(),
-            uplink_draws: Stream::new(seed, 1, "turn"),
-            turns: Vec::new(),
-            next_uplink: None,
-            open_uplink: Slot::default(),
-            timers: Timers::default(),
-            pool: Pool::default(),
-            stats: CellStats::default(),
-            config: config.clone(),
+            queues: Queues::new(&carrier, seed),
+            downlink: Downlink::new(&carrier, seed),
+            uplink: Uplink::new(seed),
+            carrier,
         })
+    }
+
+    /// Carrier of the cell.
+    pub(crate) fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+    /// UEs and bearers that the DU serves.
+    pub(crate) fn queues(&self) -> &Queues<P> {
+        &self.queues
+    }
+    /// UEs and bearers, to be changed.
+    pub(crate) fn queues_mut(&mut self) -> &mut Queues<P> {
+        &mut self.queues
     }
 
     /// Indices of the next UE and of its first bearer.
     pub(crate) fn next_indices(&self) -> (UeId, DrbIndex) {
-        (self.ues.next(), self.drbs.next())
+        self.queues.next_indices()
     }
 
     /// Admits a UE under an index that no other has, its bearers from `first` on.
@@ -178,134 +100,179 @@ impl<P: Inspect> Du<P> {
         config: &UeConfig,
         port: &mut impl Port<P>,
     ) -> Result<(), ConfigError> {
-        let drbs = UeDrbs::new(first, config.bearers().count());
-        let UplinkConfig { bsr, prioritised_bit_rate: bit_rate, bucket_size_duration, .. } = self.config.uplink;
-        let stack = UeStack::new(drbs, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
-        let mut ue = Ue::new(&self.config, config, id, drbs, self.seed)?;
-        let has_headers = !ue.has_rate_channel();
-        let bearers = config.bearers().enumerate().map(|(index, bearer)| {
-            let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
-            let mut drb = Drb::new((id, index), bearer, qos, config.anbr.as_ref(), has_headers);
-            if port.decides_at_dequeue(drb.id) {
-                drb.bearer.expect_holes();
-            }
-            drb
-        });
-        let bearers: Vec<_> = bearers.collect();
-        self.has_gbr |= bearers.iter().any(|drb| drb.qos.is_gbr());
-        ue.groups = stack.groups().to_vec();
-        drbs.iter().zip(bearers).for_each(|(index, drb)| self.drbs.insert(index, Box::new(drb)));
-        self.ues.insert(id, Box::new(ue));
-        port.surroundings().ues.insert(id, Box::new(stack));
-        Ok(())
+        self.queues.add_ue((id, first), config, &self.carrier, port)
+    }
+
+    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    ///
+    /// # Errors
+    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse.
+    pub(crate) fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
+        self.queues.set_channel(id, config, &self.carrier)
     }
 
     /// Takes a PDCP PDU with its SN, which came to the CU when it `entered`, into the RLC queue.
     pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: DrbIndex, sn: u32, packet: Packet<P>) {
-        let bearer = &mut self.drbs[drb].bearer;
+        let Self { carrier, queues, downlink, .. } = self;
+        let bearer = &mut queues.drbs[drb].bearer;
         bearer.push(now, entered, sn, packet);
-        if bearer.is_paced() { self.arm_pacer(now, drb) } else { self.activate(now, drb) }
+        // What a pacer holds back can't be sent before it has looked at it.
+        if bearer.is_paced() { queues.arm_pacer(now, drb) } else { downlink.activate(now, drb, carrier, queues) }
+    }
+
+    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    pub(crate) fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>, port: &mut impl Port<P>) {
+        let Self { carrier, queues, uplink, .. } = self;
+        uplink.handle_packet(now, id, packet, carrier, queues, port);
     }
 
     /// Reports at `at`, once, since the CU asks for it.
     pub(crate) fn poll_report(&mut self, at: Instant, drb: DrbIndex) {
-        self.set_timer(at, drb, Timer::Poll);
+        self.queues.timers.set(at, drb, Timer::Poll);
+    }
+
+    /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
+    /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
+    /// bearer knows no recommendations.
+    pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
+        let query = recommendations::ask(now, id, octets, &mut self.queues);
+        let Some(Query { drb, direction, allowed }) = query else { return false };
+        if allowed == now {
+            self.send_query(now, drb, direction, port);
+        } else {
+            self.queues.timers.set(allowed, drb, Timer::Query(direction));
+        }
+        true
     }
 
     /// Time of the next event without a new packet; `FAR` if there is none.
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.deadline
+        self.queues.timers.deadline()
     }
 
-    /// Moves the deadline to this time, unless it is earlier already.
-    fn wake(&mut self, at: Instant) {
-        self.deadline = self.deadline.min(at);
+    /// Does what is due at `now`: what has arrived before what is decided because of it, and the uplink's slot before the downlink's, whose
+    /// blocks go on the air last.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
+        let Self { carrier, queues, downlink, .. } = self;
+        downlink.receive_due(now, queues, port);
+        downlink.acknowledge_due(now, carrier, queues, port);
+        while let Some((drb, timer)) = self.queues.timers.pop(now) {
+            self.handle_timer(now, drb, timer, port);
+        }
+        self.receive_uplink(now, port);
+        let Self { carrier, queues, downlink, uplink } = self;
+        uplink.acknowledge_due(now, carrier, queues, port);
+        uplink.run_due(now, carrier, queues, port);
+        downlink.decide_due(now, carrier, queues, port);
+        downlink.transmit_due(now, carrier, queues, port);
+        self.plan();
+    }
+
+    /// Takes out a UE with its bearers, and drops what is in the air of it.
+    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<Leaving<P>> {
+        let own = self.queues.ue(id)?.drbs();
+        self.conclude_unacknowledged(now, own, port);
+        self.downlink.forget(id, own);
+        self.uplink.forget(id, own);
+        let leaving = Leaving::take(id, &self.carrier, &mut self.queues, port);
+        self.plan();
+        leaving
+    }
+
+    /// Serves a UE that comes: after the interruption it is sent what is forwarded.
+    pub(crate) fn place_ue(
+        &mut self,
+        now: Instant,
+        id: UeId,
+        leaving: Leaving<P>,
+        config: &HandoverExecution,
+        port: &mut impl Port<P>,
+    ) {
+        let Self { carrier, queues, downlink, uplink } = self;
+        let drbs = leaving.drbs();
+        let sends = leaving.place(now, id, config, queues, port);
+        for index in drbs.iter() {
+            queues.arm_uplink(now, index, port);
+            queues.arm_uplink_discard(index, port);
+            queues.arm_pacer(now, index);
+            if queues.drbs[index].bearer.has_data() {
+                downlink.activate(now, index, carrier, queues);
+            }
+        }
+        if sends {
+            uplink.wake(now, id, carrier, queues, port);
+        }
     }
 
     /// Finds the next deadline.
     fn plan(&mut self) {
-        let slot = self.next_slot.map_or(Instant::FAR, |slot| self.decided_at(slot));
-        let uplink = self.next_uplink.map_or(Instant::FAR, |slot| self.pattern.start(slot));
-        let timer = self.timers.next().unwrap_or(Instant::FAR);
-        self.deadline = slot.min(uplink).min(timer).min(self.air.next_deadline(&self.pattern));
-    }
-
-    fn set_timer(&mut self, at: Instant, drb: DrbIndex, timer: Timer) {
-        self.timers.set(at, drb, timer);
-        self.wake(at);
-    }
-
-    /// Does what is due at `now`.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
-        while let Some(content) = self.air.poll_decoded(now) {
-            for (part, segments) in content.parts() {
-                segments.iter().for_each(|segment| self.drbs[part.drb].bearer.arrived(now, *segment));
-                self.release(now, part.drb, port);
-            }
-            self.pool.give_back(content);
-        }
-        while let Some(feedback) = self.air.poll_feedback(now) {
-            self.handle_feedback(now, feedback, port);
-        }
-        while let Some((drb, timer)) = self.timers.pop(now) {
-            self.handle_timer(now, drb, timer, port);
-        }
-        while let Some((at, decoded, block)) = self.air.poll_uplink(now) {
-            self.handle_uplink_block(at, decoded, block, port);
-        }
-        while let Some((drb, status)) = self.air.poll_status(now) {
-            self.status_arrives_down(now, drb, &status, port);
-        }
-        while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
-            self.run_uplink_slot(slot, port);
-        }
-        while let Some(slot) = self.next_slot.filter(|slot| self.decided_at(*slot) <= now) {
-            self.run_slot(slot, port);
-        }
-        while let Some((slot, block)) = self.air.poll_planned(now, &self.pattern) {
-            self.transmit(slot, block, port);
-        }
-        self.plan();
-    }
-
-    /// Time at which a downlink slot is decided on.
-    fn decided_at(&self, slot: Slot) -> Instant {
-        self.pattern.start(slot.saturating_sub(self.lead))
-    }
-    /// First slot that is decided on at `now` or later.
-    fn first_undecided(&self, now: Instant) -> Slot {
-        self.pattern.at_or_after(now) + self.lead
-    }
-
-    /// Notes that a bearer has something to send.
-    fn activate(&mut self, now: Instant, drb: DrbIndex) {
-        self.begin_window(now, drb, Direction::Downlink);
-        self.arm_discard(drb);
-        if let Err(position) = self.active.binary_search(&drb) {
-            self.active.insert(position, drb);
-        }
-        if self.next_slot.is_some_and(|next| next <= self.soonest) {
-            return;
-        }
-        let earliest = self.first_undecided(now).max(self.open_slot);
-        let slot = self.pattern.next_downlink(earliest);
-        self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
-        self.wake(self.decided_at(slot));
+        let Self { carrier, queues, downlink, uplink } = self;
+        queues.timers.plan(downlink.next_deadline(carrier).min(uplink.next_deadline(carrier)));
     }
 
     fn handle_timer(&mut self, now: Instant, index: DrbIndex, timer: Timer, port: &mut impl Port<P>) {
+        let Self { carrier, queues, downlink, uplink } = self;
         match timer {
-            Timer::Rlc => self.handle_rlc_timer(now, index, port),
-            Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),
-            Timer::Discard(Direction::Downlink) => self.handle_discard_timer(now, index, port),
-            Timer::Discard(Direction::Uplink) => self.handle_uplink_discard_timer(now, index, port),
-            Timer::Pacer => self.pace(now, index, port),
-            // What a poll has reported since is no news.
-            Timer::Report if !self.drbs[index].end_period() => {}
-            Timer::Report | Timer::Poll => self.send_report(now, index, port),
-            Timer::Window(direction) => self.end_window(now, index, direction),
+            Timer::Rlc => {
+                if let Some(status) = queues.handle_rlc_timer(now, index) {
+                    let (id, control) = (queues.drbs[index].id.ue, Control::Status { drb: index, status });
+                    uplink.send_control(now, (id, control), carrier, queues, port);
+                }
+                downlink.go_on(now, index, carrier, queues, port);
+            }
+            Timer::UplinkRlc => uplink.handle_rlc_timer(now, index, carrier, queues, port),
+            Timer::Discard(Direction::Downlink) => queues.handle_discard_timer(now, index, port),
+            Timer::Discard(Direction::Uplink) => uplink.handle_discard_timer(now, index, carrier, queues, port),
+            Timer::Pacer => downlink.pace(now, index, carrier, queues, port),
+            Timer::Report => queues.end_period(now, index, port),
+            Timer::Poll => queues.send_report(now, index, port),
+            Timer::Window(direction) => recommendations::end_window(now, index, direction, carrier, queues),
             Timer::Query(direction) => self.send_query(now, index, direction, port),
-            Timer::Recommendation(octets, exact) => self.deliver_recommendation(now, index, (octets, exact), port),
+            Timer::Recommendation(octets, exact) => {
+                recommendations::deliver(now, index, (octets, exact), queues, port);
+            }
+        }
+    }
+
+    /// Takes in uplink blocks, and what they carry for the downlink.
+    fn receive_uplink(&mut self, now: Instant, port: &mut impl Port<P>) {
+        let Self { carrier, queues, downlink, uplink } = self;
+        while let Some((at, decoded, mut block)) = uplink.poll_block(now) {
+            uplink.receive(at, decoded, &block, carrier, queues, port);
+            // Control of a block that was lost is gone with it: MAC sends no control element twice.
+            for control in block.control.drain(..).filter(|_| decoded) {
+                match control {
+                    Control::Query { drb, direction } => {
+                        recommendations::recommend(at, drb, direction, carrier, queues);
+                    }
+                    Control::Status { drb, status } => {
+                        downlink.handle_status(at, (drb, &status), carrier, queues, port);
+                    }
+                }
+            }
+            uplink.conclude(at, block, carrier, queues, port);
+        }
+    }
+
+    /// The UE sends the query that waits.
+    fn send_query(&mut self, now: Instant, drb: DrbIndex, direction: Direction, port: &mut impl Port<P>) {
+        if let Some(query) = recommendations::query(now, drb, direction, &mut self.queues) {
+            self.uplink.send_control(now, query, &self.carrier, &mut self.queues, port);
+        }
+    }
+
+    /// Delivers what UM's receivers have: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
+    /// the rest is lost.
+    fn conclude_unacknowledged(&mut self, now: Instant, drbs: UeDrbs, port: &mut impl Port<P>) {
+        let Self { carrier, queues, uplink, .. } = self;
+        for index in drbs.iter() {
+            let drb = &mut queues.drbs[index];
+            if drb.bearer.mode() == RlcMode::Um {
+                drb.bearer.conclude();
+                port.ue(drb.id.ue).receiver(index).conclude();
+                queues.release_or_lose(now, index, DropReason::Handover, port);
+                uplink.settle_or_lose(now, index, DropReason::Handover, carrier, queues, port);
+            }
         }
     }
 }

@@ -39,17 +39,23 @@ struct Entry {
     timer: Timer,
 }
 
-/// Timers in the order of their times; of one time, in the order of their setting.
-#[derive(Debug, Default)]
+/// Timers in the order of their times; of one time, in the order of their setting. They know when the DU has something to do.
+#[derive(Debug)]
 pub(crate) struct Timers {
     /// Timers that end after all that were set before them, as most do.
     queue: VecDeque<Entry>,
     /// The others.
     heap: BinaryHeap<Entry>,
     sequence: u64,
+    /// Not later than when something happens next, of timers or of anything else.
+    deadline: Instant,
 }
 
 impl Timers {
+    pub(crate) fn new() -> Self {
+        Self { queue: VecDeque::new(), heap: BinaryHeap::new(), sequence: 0, deadline: Instant::FAR }
+    }
+    /// Sets a timer, and moves the deadline to it if it is the first.
     pub(crate) fn set(&mut self, at: Instant, drb: DrbIndex, timer: Timer) {
         self.sequence += 1;
         let entry = Entry { at, sequence: self.sequence, drb, timer };
@@ -58,6 +64,19 @@ impl Timers {
         } else {
             self.heap.push(entry);
         }
+        self.wake(at);
+    }
+    /// Not later than when something happens next; `FAR` if nothing does.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+    /// Moves the deadline to this time, unless it is earlier already.
+    pub(crate) fn wake(&mut self, at: Instant) {
+        self.deadline = self.deadline.min(at);
+    }
+    /// Finds the next deadline: of a timer, or `others` of everything else.
+    pub(crate) fn plan(&mut self, others: Instant) {
+        self.deadline = self.next().map_or(others, |timer| timer.min(others));
     }
     pub(crate) fn next(&self) -> Option<Instant> {
         // The greatest is the earliest.
@@ -112,7 +131,7 @@ mod tests {
 
     #[test]
     fn timers_come_in_order_and_only_when_due() {
-        let mut timers = Timers::default();
+        let mut timers = Timers::new();
         for (ms, drb) in [(3, 0), (1, 1), (1, 2)].map(|(ms, drb)| (ms, DrbIndex(drb))) {
             timers.set(Instant::from_millis(ms), drb, Timer::Report);
         }

@@ -204,9 +204,11 @@ impl Ue {
 
     /// Offer of the channel in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
     pub(crate) fn offer(&mut self, table: &LinkTable, now: Instant, opportunities: Range<Instant>) -> Offer {
+        // A rate channel has no radio quality to report: what it carries is given.
         if let Some(bytes) = self.channel.bytes_between(opportunities.start, opportunities.end) {
             return Offer::Bytes(bytes);
         }
+        // Between two reports the gNB knows nothing new of the channel.
         if now >= self.next_report {
             // Report 0 is the one from admission; the others come at the UE's offset in each period.
             let first = Instant::ZERO + self.cqi_delay + self.cqi_phase;
@@ -260,12 +262,15 @@ impl Ue {
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),
             Quality::Rate(_) => return is_received,
         };
+        // Without coverage there is no energy to combine either.
         if !is_received {
             self.stats.failed_blocks += u64::from(first);
             return false;
         }
+        // A receiver adds a retransmission to what it kept of those before.
         let met = if first { snr_db } else { 10.0 * libm::log10(block.energy + libm::exp10(snr_db / 10.0)) };
         let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, block.bytes, met)));
+        // Nobody asks for the energy of a block that is decoded.
         if failed {
             block.energy += libm::exp10(snr_db / 10.0);
         }
@@ -275,6 +280,7 @@ impl Ue {
     /// The acknowledgement of a first transmission has come.
     pub(crate) fn learn(&mut self, table: &LinkTable, acknowledged: bool) {
         self.outer.feedback(acknowledged);
+        // The next block has the corrected MCS, whenever the next report comes.
         if let Some(cqi) = self.cqi {
             self.mcs = self.outer.mcs(table, cqi);
         }

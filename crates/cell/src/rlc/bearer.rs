@@ -116,6 +116,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
         let size = packet.size.0 as u32 + self.overhead.sdu;
+        // Above PDCP a packet is nothing that a transport block could carry yet.
         match &mut self.above {
             Some(above) => (above.sdus, above.bytes) = (above.sdus + 1, above.bytes + packet.size),
             None => self.needed += self.overhead.with_headers(0, size),
@@ -144,6 +145,7 @@ impl<P: Inspect> Bearer<P> {
             let (sn, size, head_of_line) = (first.sn, first.size, now.since(first.arrived));
             let Some(packet) = &mut first.packet else { return };
             let bytes = packet.size;
+            // In order: what does not pass holds back all behind it.
             if !above.pacer.passes(now, bytes) {
                 return;
             }
@@ -152,6 +154,7 @@ impl<P: Inspect> Bearer<P> {
             let verdict = gate.decide(packet, sn, head_of_line, queue);
             (above.sdus, above.bytes) = (above.sdus - 1, above.bytes - bytes);
             match verdict {
+                // It has no SN yet, so that nobody waits for it: the pacer goes on with the next.
                 Verdict::Drop => {
                     self.queued -= bytes;
                     self.window.withdraw_behind(before).into_iter().for_each(|packet| gate.dropped(packet));
@@ -167,6 +170,7 @@ impl<P: Inspect> Bearer<P> {
     }
     /// A law may drop what has an SN from now on: then the receiver does not wait for ever for what is missing.
     pub(crate) fn expect_holes(&mut self) {
+        // Numbered on leaving, what a law drops has no SN and leaves no hole.
         if self.config.numbering == Numbering::OnArrival {
             self.config.t_reordering = self.config.t_reordering().or(Some(REORDERING_WITH_HOLES));
         }
@@ -181,6 +185,7 @@ impl<P: Inspect> Bearer<P> {
     /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN.
     pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
         let Some(limit) = self.config.discard_timer else { return };
+        // The timer runs from PDCP's upper edge. What was begun goes on: a part of it is with the UE, which waits for the rest.
         while self.window.first_waiting().is_some_and(|first| now.since(first.entered) >= limit) {
             self.window.begin();
             let Some((sn, packet)) = self.drop_begun() else { return };
@@ -205,6 +210,7 @@ impl<P: Inspect> Bearer<P> {
     }
     /// TX_Next_Ack goes on to the first SDU with which the sender is not done.
     fn acknowledge(&mut self) {
+        // The window is counted from the oldest SDU that may be retransmitted (TS 38.322 5.2.3.1.1).
         while self.tx_next_ack < self.window.next() && self.window.is_settled(self.tx_next_ack) {
             self.tx_next_ack += 1;
         }
@@ -319,6 +325,7 @@ impl<P: Inspect> Bearer<P> {
             let Some(sent) = self.window.get_mut(self.begun) else { return };
             let offset = sent.size - self.unsent;
             let (taken, used) = overhead.fit(left, offset, self.unsent);
+            // As of a retransmission: headers would cost more than so little carries.
             if taken < MIN_SEGMENT.min(self.unsent) {
                 return;
             }
@@ -474,6 +481,7 @@ impl<P: Inspect> Bearer<P> {
     fn settle(&mut self, sdu: u64) {
         let Some(sent) = self.window.get_mut(sdu) else { return };
         sent.settled = true;
+        // Nobody waits for the rest of it.
         if sdu == self.begun {
             self.unsent = 0;
         }
@@ -512,6 +520,7 @@ impl<P: Inspect> Bearer<P> {
             let last = (self.window.base()..self.window.next()).rev().find(|sdu| !self.window.is_settled(*sdu));
             if let Some((sdu, sent)) = last.and_then(|sdu| Some((sdu, self.window.get_mut(sdu)?))) {
                 sent.retransmissions = sent.retransmissions.saturating_add(1);
+                // As where a report asks too often: the SDU is given up.
                 if sent.retransmissions > self.config.max_retransmissions {
                     self.settle(sdu);
                     self.acknowledge();

@@ -38,6 +38,7 @@ impl Pacer {
     /// Takes note of RLC's queue, if the last look is a period ago: what is missing of it was sent.
     pub(super) fn look(&mut self, now: Instant, queued: Bytes) {
         let span = now.since(self.looked);
+        // RLC reports its queue once a period: until then only what went on to it is known.
         if span < REPORT_PERIOD {
             return;
         }

@@ -42,6 +42,7 @@ impl Poll {
     /// True if t-PollRetransmit has ended: the next PDU polls once more.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         let expired = self.waiting.is_some_and(|(_, end)| end <= now);
+        // The poll or its answer is lost: without another the sender would wait for ever (TS 38.322 5.3.3).
         if expired {
             self.waiting = None;
             self.must = true;

@@ -36,15 +36,18 @@ impl Reassembly {
         t_reassembly: Duration,
     ) {
         let sn = window.um_sn(segment.sdu);
+        // Neither moves a window of SNs (TS 38.322 6.2.2.3).
         if sn == 0 {
             return;
         }
+        // A new highest SN is the upper edge of the window (TS 38.322 5.2.2.2.3).
         if self.highest < Some(segment.sdu) {
             self.highest = Some(segment.sdu);
             self.move_window(window, sn);
         }
         self.advance(window);
         let is_closed = |trigger| self.rx_next > trigger || self.highest == Some(self.rx_next) && !self.has_gap(window);
+        // What the timer was started for is whole: no gap is left that it could bound.
         if self.timer.is_some_and(|(trigger, _)| is_closed(trigger)) {
             self.timer = None;
         }
@@ -69,6 +72,7 @@ impl Reassembly {
         self.highest > Some(self.rx_next) || self.highest == Some(self.rx_next) && window.has_gap(self.rx_next)
     }
     fn watch<P>(&mut self, now: Instant, window: &Window<P>, t_reassembly: Duration) {
+        // One timer at a time bounds the wait for everything up to the highest SN of its start.
         if let Some(highest) = self.highest.filter(|_| self.timer.is_none() && self.has_gap(window)) {
             self.timer = Some((highest, now + t_reassembly));
         }

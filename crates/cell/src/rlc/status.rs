@@ -39,6 +39,7 @@ impl Receiver {
     pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
         self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
         self.advance(window);
+        // The gap that t-Reassembly was started for is closed: nothing is left to report of it (TS 38.322 5.2.3.2).
         if let Some((trigger, _)) = self.reassembly
             && (trigger <= self.rx_next || trigger == self.rx_next + 1 && !window.has_gap(self.rx_next))
         {
@@ -67,6 +68,7 @@ impl Receiver {
     /// Starts t-Reassembly if an SDU from `from` on has a gap.
     fn watch<P>(&mut self, now: Instant, window: &Window<P>, from: u64, t_reassembly: Duration) {
         let has_gap = || self.rx_next_highest > from + 1 || self.rx_next_highest == from + 1 && window.has_gap(from);
+        // HARQ may still bring what is missing: only after the timer it is asked for.
         if self.reassembly.is_none() && has_gap() {
             self.reassembly = Some((self.rx_next_highest, now + t_reassembly));
         }

@@ -247,6 +247,7 @@ impl<P> Window<P> {
             return;
         };
         sdu.received.add(segment.offset, segment.offset + segment.bytes);
+        // Only a whole SDU goes up to PDCP (TS 38.322 5.2.2.2 and 5.2.3.2).
         if sdu.received.covers(sdu.size) {
             sdu.complete = Some(now);
             self.rx_next = self.rx_next.max(segment.sdu + 1);
@@ -257,6 +258,7 @@ impl<P> Window<P> {
     /// (TS 38.323 5.2.2).
     fn progress(&mut self, now: Instant, t_reordering: Option<Duration>, expired: Option<u64>) {
         while let Some(first) = self.get(self.rx_deliv) {
+            // What is whole is in order up to here, and leaves.
             if first.complete.is_none() {
                 // What AM gave up takes the bearer's re-establishment with it, and more than half of the SNs nobody remembers.
                 // Otherwise the receiver cannot know that what is missing will not come.
@@ -293,6 +295,7 @@ impl<P> Window<P> {
             self.handed += 1;
         }
         self.report_lost(&mut leave);
+        // Otherwise the first entry is still somebody's.
         if self.handed > before {
             self.forget();
         }

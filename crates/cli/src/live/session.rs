@@ -2,24 +2,27 @@
 
 use std::ffi::OsString;
 use std::net::IpAddr;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration as Wait, Instant as Clock};
 
 use clap::Args;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
+use tidemark_cell::UeConfig;
 use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
 use tidemark_emu::namespace::{Guard, Namespace, Variable};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, routing};
+use tidemark_emu::{Command, Control, Core, Driver, Link, Plan, Tun, addresses, routing};
 use tidemark_sim::scenario::{NamedUe, Scenario, Server};
 use tidemark_sim::{Lateness, RunResult};
 
-use super::watch::Watch;
+use super::modem::Inbox;
+use super::watch::{Shared, Watch};
 use super::{control, modem, pcap, web};
 use crate::folder::{self, Force};
 use crate::results::write;
@@ -112,6 +115,55 @@ impl Drop for DriverGuard {
     }
 }
 
+/// Other side of a cell, once it is open.
+struct Site {
+    /// Number of the cell, which its addresses follow from.
+    cell: u32,
+    /// Core network of its own, which ends with this.
+    network: Option<Namespace>,
+    /// The servers' commands.
+    servers: Vec<Vec<OsString>>,
+}
+
+/// UEs of a cell before anything runs there.
+struct Ues<'a> {
+    /// Namespace of each, with its command if it has one.
+    namespaces: Vec<(Namespace, Option<Vec<OsString>>)>,
+    tuns: Vec<Tun>,
+    /// Sockets of those that get recommendations.
+    modems: Vec<(u32, &'a UeConfig, UnixListener)>,
+}
+
+/// What is known of a running cell, and the way to command it.
+struct Recording {
+    control: Control,
+    watch: Arc<Mutex<Watch>>,
+    shared: Shared,
+    writer: Option<pcap::Writer>,
+}
+
+impl Recording {
+    /// Stops the driver and gives the results, with so many packets lost at devices, and a sentence a flow.
+    fn finish(
+        self,
+        driver: JoinHandle<Result<(), tidemark_emu::Error>>,
+        drops: u64,
+    ) -> Result<(RunResult, Vec<String>)> {
+        self.control.send(Command::Stop);
+        let outcome = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        // The writer ends with its capture.
+        let lost = watch.capture.take().map_or(0, |capture| capture.lost());
+        match self.writer.map(pcap::Writer::finish) {
+            Some(Err(error)) => eprintln!("tidemark: the capture is not complete, {lost} packets are missing: {error}"),
+            _ if lost > 0 => eprintln!("tidemark: the disk was too slow: {lost} packets are missing in the capture"),
+            _ => {}
+        }
+        outcome.map_err(refused)?;
+        Ok((watch.recorder.result(drops, &self.shared.history()), watch.recorder.verdicts()))
+    }
+}
+
 impl Options {
     /// Runs a live cell to its end and writes what is asked for; gives the first exit code that is not 0.
     pub(super) fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
@@ -144,86 +196,30 @@ impl Options {
         rights: Rights,
         signals: Signals,
     ) -> Result<(u8, RunResult, Vec<String>)> {
-        let refused = |error: tidemark_emu::Error| miette!("{error}");
-        let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
         let about = jobs.about(&scenario.name);
+        let named = scenario.ues();
         let (endings, ending) = channel();
         let mut lease = Lease::claim().map_err(refused)?;
-        let variables = variables(&jobs.side, lease.number(), &scenario.ues(), &scenario.server);
-        let (cell, core_network, core, servers) = match jobs.side {
-            OtherSide::Host => (lease.number(), None, Core::Tun(self.host_core(&mut lease, rights)?), Vec::new()),
-            OtherSide::Servers(servers) => {
-                let (network, tun) = Namespace::core(ALONE, self.mtu).map_err(refused)?;
-                (ALONE, Some(network), Core::Tun(tun), servers)
-            }
-            OtherSide::Tunnels(core, number) => (number, None, *core, Vec::new()),
-        };
+        let variables = variables(&jobs.side, lease.number(), &named, &scenario.server);
+        let (site, core) = self.open_site(jobs.side, &mut lease, rights)?;
         let core_device = core.device().map(str::to_string);
-        let is_du = matches!(core, Core::F1u(_));
+        let Ues { namespaces, tuns, modems } = self.open_ues(site.cell, jobs.ues, jobs.addresses, &named, &endings)?;
+        let servers = self.open_servers(&site, &endings)?;
 
         let (inbox, outbox) = modem::channel();
-        let mut modems = Vec::new();
-        let named = scenario.ues();
-        let mut namespaces = Vec::new();
-        let mut tuns = Vec::new();
-        let addresses = jobs.addresses.into_iter().chain(std::iter::repeat(None));
-        for ((index, command), address) in (0..).zip(jobs.ues).zip(addresses) {
-            let ended = endings.clone();
-            let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
-            let (namespace, tun) = Namespace::ue(cell, index, self.mtu, address, ended).map_err(refused)?;
-            tuns.push(tun);
-            if let Some(ue) = named.get(index as usize).filter(|ue| ue.config.anbr.is_some()) {
-                modems.push((index, &ue.config, namespace.listen(modem::NAME).map_err(refused)?));
-            }
-            namespaces.push((namespace, command));
-        }
-        let commands = servers;
-        let mut servers = Vec::new();
-        for (index, command) in (0..).zip(commands) {
-            let Some(network) = &core_network else { break };
-            let ended = endings.clone();
-            let ended = move |_, _| drop(ended.send(Ending::Server));
-            servers.push((Namespace::server(cell, index, self.mtu, network, ended).map_err(refused)?, command));
-        }
-
-        let (capture, writer) = match &self.pcap {
-            Some(folder) => pcap::open(folder, &names).map(|(capture, writer)| (Some(capture), Some(writer)))?,
-            None => (None, None),
-        };
-        let (watch, shared) = Watch::new(scenario, capture, inbox, is_du);
-        let plan = Plan {
-            cell: scenario.cell.clone(),
-            seed: scenario.seed,
-            ues: scenario.ues().into_iter().map(|ue| ue.config).collect(),
-        };
-        let link = Link { cell, core, ues: tuns, wire: self.round_trip / 2 };
-        let watch = Arc::new(Mutex::new(watch));
-        let (driver, control) =
-            Driver::new(&plan, link, Arc::clone(&watch), scenario.sample_interval).map_err(refused)?;
-        modem::serve(modems, outbox, &control);
-        control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone(), about)?;
+        let link = Link { cell: site.cell, core, ues: tuns, wire: self.round_trip / 2 };
+        let (driver, cell) = self.prepare(scenario, link, inbox)?;
+        modem::serve(modems, outbox, &cell.control);
+        control::Server::start(&lease.socket(), scenario, cell.control.clone(), cell.shared.clone(), about)?;
         if let Some(port) = self.web {
-            eprintln!("tidemark: live view at http://{}/", web::start(port, shared.clone())?);
+            eprintln!("tidemark: live view at http://{}/", web::start(port, cell.shared.clone())?);
         }
         let ended = endings.clone();
         let driver = thread::spawn(move || {
             let _guard = DriverGuard(ended);
             driver.run()
         });
-        // Without commands nobody else hears of a Ctrl-C.
-        let has_commands = namespaces.iter().any(|(_, command)| command.is_some());
-        thread::spawn(move || {
-            loop {
-                if has_commands {
-                    signals.wait();
-                } else {
-                    signals.wait_for_any();
-                }
-                if endings.send(Ending::Signal).is_err() {
-                    return;
-                }
-            }
-        });
+        pass_on(signals, endings, namespaces.iter().any(|(_, command)| command.is_some()));
 
         let start = |(namespace, command): (Namespace, Vec<OsString>)| {
             namespace.start(command, variables.clone()).map_err(refused)
@@ -234,45 +230,80 @@ impl Options {
         let busy = busy.into_iter().filter_map(|(namespace, command)| Some((namespace, command?)));
         let ues = busy.map(start).collect::<Result<Vec<Guard>>>()?;
 
-        let deadline = jobs.duration.map(|span| Clock::now() + Wait::from_nanos(span.as_nanos()));
-        let (mut code, mut drops, mut running) = (0, 0, ues.len());
-        let mut asked_to_end = false;
-        while running > 0 || (ues.is_empty() && !asked_to_end) {
-            let wait = deadline.filter(|_| !asked_to_end).map(|at| at.saturating_duration_since(Clock::now()));
-            let next = match wait {
-                Some(wait) => ending.recv_timeout(wait),
-                None => ending.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            };
-            match next {
-                Ok(Ending::Ue(its, lost)) => {
-                    running -= 1;
-                    drops += lost;
-                    if code == 0 && !(asked_to_end && deadline.is_some()) {
-                        code = its;
-                    }
-                }
-                Ok(Ending::Server) => {}
-                // The commands' ends follow.
-                Ok(Ending::Driver | Ending::Signal) | Err(_) => {
-                    asked_to_end = true;
-                    ues.iter().for_each(Guard::end);
-                }
-            }
-        }
+        let (code, mut drops) = wait(&ues, &ending, jobs.duration);
         drop((servers, idle));
         drops += core_device.map_or(0, |device| routing::device_drops(&device));
-        control.send(Command::Stop);
-        let outcome = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
-        let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-        // The writer ends with its capture.
-        let lost = watch.capture.take().map_or(0, |capture| capture.lost());
-        match writer.map(pcap::Writer::finish) {
-            Some(Err(error)) => eprintln!("tidemark: the capture is not complete, {lost} packets are missing: {error}"),
-            _ if lost > 0 => eprintln!("tidemark: the disk was too slow: {lost} packets are missing in the capture"),
-            _ => {}
+        let (result, verdicts) = cell.finish(driver, drops)?;
+        Ok((code, result, verdicts))
+    }
+
+    /// Opens what is on the other side of the cell from its UEs.
+    fn open_site(&self, side: OtherSide, lease: &mut Lease, rights: Rights) -> Result<(Site, Core)> {
+        let (cell, network, core, servers) = match side {
+            OtherSide::Host => (lease.number(), None, Core::Tun(self.host_core(lease, rights)?), Vec::new()),
+            OtherSide::Servers(servers) => {
+                let (network, tun) = Namespace::core(ALONE, self.mtu).map_err(refused)?;
+                (ALONE, Some(network), Core::Tun(tun), servers)
+            }
+            OtherSide::Tunnels(core, number) => (number, None, *core, Vec::new()),
+        };
+        Ok((Site { cell, network, servers }, core))
+    }
+
+    /// Opens a namespace for each UE, with its device and, where it gets recommendations, its modem.
+    fn open_ues<'a>(
+        &self,
+        cell: u32,
+        commands: Vec<Option<Vec<OsString>>>,
+        addresses: Vec<Option<IpAddr>>,
+        named: &'a [NamedUe],
+        endings: &Sender<Ending>,
+    ) -> Result<Ues<'a>> {
+        let mut ues = Ues { namespaces: Vec::new(), tuns: Vec::new(), modems: Vec::new() };
+        let addresses = addresses.into_iter().chain(std::iter::repeat(None));
+        for ((index, command), address) in (0..).zip(commands).zip(addresses) {
+            let ended = endings.clone();
+            let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
+            let (namespace, tun) = Namespace::ue(cell, index, self.mtu, address, ended).map_err(refused)?;
+            ues.tuns.push(tun);
+            if let Some(ue) = named.get(index as usize).filter(|ue| ue.config.anbr.is_some()) {
+                ues.modems.push((index, &ue.config, namespace.listen(modem::NAME).map_err(refused)?));
+            }
+            ues.namespaces.push((namespace, command));
         }
-        outcome.map_err(refused)?;
-        Ok((code, watch.recorder.result(drops, &shared.history()), watch.recorder.verdicts()))
+        Ok(ues)
+    }
+
+    /// Opens a namespace for each server in the core network, if the cell has one of its own.
+    fn open_servers(&self, site: &Site, endings: &Sender<Ending>) -> Result<Vec<(Namespace, Vec<OsString>)>> {
+        let Some(network) = &site.network else { return Ok(Vec::new()) };
+        let open = |(index, command): (u32, &Vec<OsString>)| {
+            let ended = endings.clone();
+            let ended = move |_, _| drop(ended.send(Ending::Server));
+            let namespace = Namespace::server(site.cell, index, self.mtu, network, ended).map_err(refused)?;
+            Ok((namespace, command.clone()))
+        };
+        (0..).zip(&site.servers).map(open).collect()
+    }
+
+    /// Makes the cell's driver, and what is recorded of it.
+    fn prepare(&self, scenario: &Scenario, link: Link, modems: Inbox) -> Result<(Driver<Watch>, Recording)> {
+        let ues = scenario.ues();
+        let names: Vec<_> = ues.iter().map(|ue| ue.name.clone()).collect();
+        let (capture, writer) = match &self.pcap {
+            Some(folder) => pcap::open(folder, &names).map(|(capture, writer)| (Some(capture), Some(writer)))?,
+            None => (None, None),
+        };
+        let (watch, shared) = Watch::new(scenario, capture, modems, matches!(link.core, Core::F1u(_)));
+        let plan = Plan {
+            cell: scenario.cell.clone(),
+            seed: scenario.seed,
+            ues: ues.into_iter().map(|ue| ue.config).collect(),
+        };
+        let watch = Arc::new(Mutex::new(watch));
+        let (driver, control) =
+            Driver::new(&plan, link, Arc::clone(&watch), scenario.sample_interval).map_err(refused)?;
+        Ok((driver, Recording { control, watch, shared, writer }))
     }
 
     /// The core device on the host, and the way out from it.
@@ -286,6 +317,58 @@ impl Options {
         }
         Ok(core)
     }
+}
+
+fn refused(error: tidemark_emu::Error) -> Report {
+    miette!("{error}")
+}
+
+/// Passes signals on as endings, for as long as somebody waits for those. Without commands nobody else hears of a Ctrl-C.
+fn pass_on(signals: Signals, endings: Sender<Ending>, has_commands: bool) {
+    thread::spawn(move || {
+        loop {
+            if has_commands {
+                signals.wait();
+            } else {
+                signals.wait_for_any();
+            }
+            if endings.send(Ending::Signal).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// Waits for the end of the UEs' commands, or without any for a signal, and asks for it after `duration`; gives the first exit code that is
+/// not 0 and the packets lost at the UEs' devices.
+fn wait(ues: &[Guard], ending: &Receiver<Ending>, duration: Option<Duration>) -> (u8, u64) {
+    let deadline = duration.map(|span| Clock::now() + Wait::from_nanos(span.as_nanos()));
+    let (mut code, mut drops, mut running) = (0, 0, ues.len());
+    let mut asked_to_end = false;
+    while running > 0 || (ues.is_empty() && !asked_to_end) {
+        let wait = deadline.filter(|_| !asked_to_end).map(|at| at.saturating_duration_since(Clock::now()));
+        let next = match wait {
+            Some(wait) => ending.recv_timeout(wait),
+            None => ending.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match next {
+            Ok(Ending::Ue(its, lost)) => {
+                running -= 1;
+                drops += lost;
+                // What a command says of being ended, once the time is over, is no failure of its.
+                if code == 0 && !(asked_to_end && deadline.is_some()) {
+                    code = its;
+                }
+            }
+            Ok(Ending::Server) => {}
+            // The commands' ends follow.
+            Ok(Ending::Driver | Ending::Signal) | Err(_) => {
+                asked_to_end = true;
+                ues.iter().for_each(Guard::end);
+            }
+        }
+    }
+    (code, drops)
 }
 
 /// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.

@@ -15,7 +15,8 @@ use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, bound
 
 pub use hint::{Al4sHint, Al4sHintConfig};
 
-use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
+use super::elapsed::Elapsed;
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// Base of the increase (below Eq. 7).
@@ -134,7 +135,7 @@ pub struct Al4s {
     /// Time and marked share of the reports in the history window.
     history: VecDeque<(Instant, f64)>,
     before_history: f64,
-    last_report: Option<Instant>,
+    elapsed: Elapsed,
     unmarked_since: Instant,
     /// Send and arrival times of the group before.
     last_group: Option<(Instant, Instant)>,
@@ -149,7 +150,7 @@ impl Al4s {
             gradient: GRADIENT.0,
             history: VecDeque::new(),
             before_history: 0.0,
-            last_report: None,
+            elapsed: Elapsed::default(),
             unmarked_since: Instant::ZERO,
             last_group: None,
             config: config.clone(),
@@ -216,8 +217,7 @@ fn gamma(config: &Al4sConfig, marking: &MarkingScheme) -> f64 {
 impl MediaController for Al4s {
     /// Once a frame.
     fn report_policy(&self) -> ReportPolicy {
-        let interval = Duration::from_millis(20);
-        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+        ReportPolicy::each_frame(Duration::from_millis(20))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
@@ -226,8 +226,7 @@ impl MediaController for Al4s {
             return;
         }
         let now = feedback.now;
-        let since = self.last_report.map_or(1.0 / 60.0, |last| now.since(last).as_secs_f64()).clamp(1e-3, 1.0);
-        self.last_report = Some(now);
+        let since = self.elapsed.take(now);
         let share = f64::from(marked) / f64::from(arrived);
         if marked > 0 {
             self.unmarked_since = now;

@@ -14,7 +14,7 @@
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig, UdpPragueGrowth};
 
@@ -153,8 +153,7 @@ impl Anbr {
 
 impl MediaController for Anbr {
     fn report_policy(&self) -> ReportPolicy {
-        let interval = Duration::from_millis(25);
-        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+        ReportPolicy::each_frame(Duration::from_millis(25))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Some(rtt) = feedback.rtt {

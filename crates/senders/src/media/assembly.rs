@@ -50,6 +50,7 @@ impl Assembly {
         let index = match self.frames.binary_search_by_key(&part.number, |frame| frame.number) {
             Ok(index) => index,
             Err(index) => {
+                // Its frame was given up: the part would begin it anew.
                 if part.number < self.newest.saturating_sub(MAX_FRAMES as u64) {
                     return;
                 }
@@ -74,9 +75,11 @@ impl Assembly {
                 frozen,
             });
         }
+        // A frame that lost a packet would wait for ever.
         if self.frames.len() > MAX_FRAMES {
             self.frames.pop_front();
         }
+        // Nobody asks for them.
         if self.arrived.len() > MAX_FRAMES {
             self.arrived.pop_front();
         }

@@ -43,6 +43,7 @@ impl History {
     /// Adds a packet that leaves, and gives its number.
     #[inline]
     pub(super) fn add(&mut self, at: Instant, size: Bytes, probe: Option<u32>) -> u64 {
+        // The oldest would have been reported long since.
         if self.packets.len() == MAX_PACKETS {
             self.forget_first();
         }

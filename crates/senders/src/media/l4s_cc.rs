@@ -4,7 +4,8 @@
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
+use super::elapsed::Elapsed;
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// The phases without marks end here.
@@ -77,7 +78,7 @@ impl CongestionControl for L4sCcConfig {
 pub struct L4sCc {
     config: L4sCcConfig,
     rate: f64,
-    last_report: Option<Instant>,
+    elapsed: Elapsed,
     unmarked_since: Instant,
 }
 
@@ -87,7 +88,7 @@ impl L4sCc {
         Self {
             rate: config.rates.initial.as_bps() as f64,
             config: config.clone(),
-            last_report: None,
+            elapsed: Elapsed::default(),
             unmarked_since: Instant::ZERO,
         }
     }
@@ -95,8 +96,7 @@ impl L4sCc {
 
 impl MediaController for L4sCc {
     fn report_policy(&self) -> ReportPolicy {
-        let interval = Duration::from_millis(20);
-        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+        ReportPolicy::each_frame(Duration::from_millis(20))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
@@ -105,8 +105,7 @@ impl MediaController for L4sCc {
             return;
         }
         let now = feedback.now;
-        let since = self.last_report.map_or(1.0 / 60.0, |last| now.since(last).as_secs_f64()).clamp(1e-3, 1.0);
-        self.last_report = Some(now);
+        let since = self.elapsed.take(now);
         let change = if marked == arrived {
             -self.config.sharp_drop
         } else if marked > 0 {

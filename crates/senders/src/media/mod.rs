@@ -5,6 +5,7 @@ mod al4s;
 mod anbr;
 mod assembly;
 mod bleaching;
+mod elapsed;
 mod encoder;
 mod fixed;
 mod freeze;
@@ -121,6 +122,13 @@ pub struct ReportPolicy {
     pub packets: u32,
     /// True if a report leaves after the last packet of a frame.
     pub on_marker: bool,
+}
+
+impl ReportPolicy {
+    /// Once a frame, in reports of RFC 8888; after `interval` where the frame's last packet is lost.
+    const fn each_frame(interval: Duration) -> Self {
+        Self { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+    }
 }
 
 /// One controller of a media stream. Rates are those of IP packets.

@@ -39,6 +39,7 @@ impl Prober {
         while self.clusters.front().is_some_and(|cluster| now.since(cluster.created) > TIMEOUT) {
             self.clusters.pop_front();
         }
+        // A controller that asks faster than media comes must not fill the memory.
         if self.clusters.len() < MAX_CLUSTERS {
             let cluster =
                 Cluster { probe, created: now, started: None, next: now, chunk_left: 0.0, bytes: 0.0, packets: 0 };
@@ -61,16 +62,19 @@ impl Prober {
         let cluster = self.clusters.front_mut().filter(|_| self.active)?;
         let started = *cluster.started.get_or_insert(now);
         let rate = cluster.probe.rate;
+        // A timer for every packet would be finer than what a real pacer has.
         if cluster.chunk_left <= 0.0 {
             cluster.chunk_left = rate.bytes_in(CHUNK).as_f64();
         }
         cluster.bytes += size.as_f64();
         cluster.packets += 1;
         cluster.chunk_left -= size.as_f64();
+        // The next chunk leaves when this one has had its time at the rate.
         if cluster.chunk_left <= 0.0 {
             cluster.next = started + time_of(cluster.bytes, rate);
         }
         let id = cluster.probe.id;
+        // Both are needed for a measurement: enough bytes, in enough packets.
         if cluster.bytes >= cluster.probe.size.as_f64() && cluster.packets >= cluster.probe.packets {
             self.clusters.pop_front();
             self.active = !self.clusters.is_empty();

@@ -63,6 +63,7 @@ impl Receiver {
             self.arrivals.resize(len, None);
         }
         let entry = &mut self.arrivals[(seq - self.begin) as usize];
+        // A duplicate changes nothing of what is reported.
         if entry.is_some() {
             return false;
         }
@@ -110,10 +111,12 @@ impl Endpoint for Receiver {
             self.stats.duplicate += len;
             return;
         }
+        // Padding is there for the report alone.
         if rtp.frame.number != FramePart::PADDING {
             self.stats.delivered += len;
             self.frames.on_part(now, rtp.sent_at, &rtp.frame);
         }
+        // The interval runs from the first packet that no report has told of.
         if self.unreported == 0 {
             self.deadline = self.deadline.min(now + self.policy.interval);
         }
@@ -135,6 +138,7 @@ impl Endpoint for Receiver {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        // Reports cost the uplink: none without a reason.
         if !std::mem::take(&mut self.report_now) {
             return None;
         }

@@ -134,6 +134,7 @@ impl Sender {
             in_flight: Bytes(self.history.in_flight()),
             sent: self.history.sent(),
         };
+        // The rate came with the report, and is known before its fates are judged.
         if let Some(rate) = report.recommended {
             self.controller.on_recommendation(now, rate);
         }
@@ -144,6 +145,7 @@ impl Sender {
 
     fn transmit(&mut self, now: Instant, part: FramePart, marker: bool) -> Packet<Payload> {
         let size = RtpPacket::wire_size_of(part.len);
+        // Silence counts from the packet that asks for a report.
         if self.history.in_flight() == 0 {
             self.last_report = now;
         }
@@ -190,6 +192,7 @@ impl Endpoint for Sender {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.encode(now);
+        // Without reports the window would stay full for ever.
         if self.history.in_flight() > 0 && now >= self.last_report + SILENCE {
             self.stats.timeouts += 1;
             self.last_report = now;
@@ -210,6 +213,7 @@ impl Endpoint for Sender {
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
         self.encode(now);
         self.release = Instant::FAR;
+        // A probe has a rate of its own, which the pacer would spoil.
         if let Some(next) = self.prober.next() {
             if now < next {
                 self.release = next;
@@ -225,6 +229,7 @@ impl Endpoint for Sender {
         if in_flight > 0 && in_flight + size.0 > window {
             return None;
         }
+        // Frames come in bursts, and would queue in the network as such.
         let wait = match &mut self.wakes {
             Some(wakes) => wakes.wait(now, self.controller.pacing_rate()),
             None => self.pacer.wait(now),

@@ -54,6 +54,7 @@ impl SendBuffer {
 
     /// Lets the application fill the buffer, if a third of it is free; otherwise it is not woken (Linux `sk_stream_min_wspace`).
     fn write(&mut self, una: u64) {
+        // Waking the application for every few bytes freed would cost more than it gives.
         if 3 * self.writable.saturating_sub(una) <= 2 * self.capacity {
             self.writable = una + self.capacity;
         }

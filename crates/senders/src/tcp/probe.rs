@@ -28,6 +28,7 @@ impl TailLossProbe {
     /// that one segment is all that is outstanding (RFC 8985 7.2).
     #[inline]
     pub(super) fn wait(&self, smoothed_rtt: Option<Duration>, single: bool) -> Option<Duration> {
+        // A second probe would tell no more than the first, whose answer is still to come (RFC 8985 7.2).
         if self.unanswered.is_some() {
             return None;
         }

@@ -24,13 +24,16 @@ impl Prr {
     /// flight is to come down to `target`. `safe` if it advanced and showed no further loss.
     pub(super) fn on_ack(&mut self, delivered: u64, in_flight: u64, target: u64, safe: bool) {
         self.delivered += delivered;
+        // Above the target, what leaves is to what arrives as the target is to the flight at the start: the reduction is spread.
         let budget = if in_flight > target {
             let share = (u128::from(self.delivered) * u128::from(target)).div_ceil(u128::from(self.recover_fs)) as u64;
             share.saturating_sub(self.out)
         } else {
+            // Below it, losses took more than the reduction asked for: the flight grows again, by one segment beside what was delivered.
             let bound = self.delivered.saturating_sub(self.out).max(delivered) + if safe { self.mss } else { 0 };
             bound.min(target - in_flight)
         };
+        // The first answer to a loss is its repair, whatever the share says.
         self.budget = if self.out == 0 { budget.max(self.mss) } else { budget };
     }
 

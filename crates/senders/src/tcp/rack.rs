@@ -35,6 +35,7 @@ impl Rack {
     /// Takes the newest segment of an acknowledgement into account.
     #[inline]
     pub(super) fn on_newest(&mut self, now: Instant, order: Order) {
+        // An older one may arrive later, where the path reorders: it says nothing new.
         if self.latest.is_none_or(|(latest, _)| order > latest) {
             self.latest = Some((order, now.since(order.0)));
         }
@@ -43,6 +44,7 @@ impl Rack {
     /// Takes a delivered segment into account. One that was sent once and arrives below another shows reordering.
     #[inline]
     pub(super) fn on_delivered(&mut self, end: u64, retransmitted: bool) {
+        // A retransmission comes late for its own reason.
         if end < self.highest_delivered && !retransmitted {
             self.reordering_seen = true;
         }

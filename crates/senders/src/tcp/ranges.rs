@@ -9,6 +9,7 @@ pub(super) struct Ranges {
 impl Ranges {
     /// Adds `start..end` and calls `new` with each part that was not in the set before.
     pub(super) fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
+        // An empty range would touch its neighbours and join them.
         if start >= end {
             return;
         }
@@ -27,6 +28,7 @@ impl Ranges {
         if covered < end {
             new(covered, end);
         }
+        // It touches no other range.
         if first == last {
             self.ranges.insert(first, merged);
         } else {
@@ -37,6 +39,7 @@ impl Ranges {
 
     /// Forgets everything below `limit`.
     pub(super) fn remove_below(&mut self, limit: u64) {
+        // Most acknowledgements lie below all ranges.
         if self.ranges.first().is_some_and(|range| range.0 < limit) {
             self.drain_below(limit);
         }
@@ -60,6 +63,7 @@ impl Ranges {
     /// Takes the lowest range out if it begins at or below `point`, and returns its end.
     pub(super) fn take_from(&mut self, point: u64) -> Option<u64> {
         let (start, end) = *self.ranges.first()?;
+        // There is still a hole before it.
         if start > point {
             return None;
         }

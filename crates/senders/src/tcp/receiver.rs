@@ -87,6 +87,7 @@ impl Receiver {
 
     #[cold]
     fn handle_syn_ack(&mut self, now: Instant, packet: Packet<&Payload>, segment: &TcpSegment) {
+        // It answers another SYN than ours.
         if segment.seq != 0 || segment.ack != 1 {
             return;
         }
@@ -106,31 +107,38 @@ impl Receiver {
 
     fn handle_data(&mut self, now: Instant, packet: Packet<&Payload>, segment: &TcpSegment) {
         let end = segment.seq.saturating_add(u64::from(segment.payload));
+        // Outside of the window it is answered and not taken (RFC 9293 3.10.7.4).
         if segment.seq > self.next + u64::from(self.window) || end > self.next + u64::from(self.window) {
             self.ack_now = true;
             return;
         }
+        // A sender's answer to marks must not wait for a second segment (RFC 9768 3.2.2.5.1).
         if self.feedback.on_packet(packet.ecn, segment.payload, segment.flags) == Urgency::Immediate {
             self.ack_now = true;
         }
+        // CE hides which of the two the sender uses.
         if packet.ecn != Ecn::NotEct && packet.ecn != Ecn::Ce && self.handshake.agreed() == EcnMode::Accecn {
             self.ect = packet.ecn;
         }
+        // A pure acknowledgement is not acknowledged.
         if segment.payload == 0 {
             return;
         }
+        // The echo is that of the segment that the acknowledgement answers (RFC 7323 4.3).
         if segment.seq <= self.last_ack_sent && segment.timestamp >= self.recent_timestamp {
             self.recent_timestamp = segment.timestamp;
         }
         if segment.seq <= self.next && end > self.next {
             self.stats.duplicate += Bytes(self.next - segment.seq);
             self.accept_in_order(end);
+            // A transfer is complete when its last byte is in order, not when its last segment comes.
             if let Some(size) = self.expected.take_if(|size| self.stats.delivered >= *size) {
                 self.complete(now, size);
             }
         } else {
             self.accept_out_of_order(segment.seq, end);
         }
+        // The delay runs from the first segment that is not acknowledged (RFC 5681 4.2).
         if self.unacked == 0 {
             self.deadline = now + self.longest_delay;
         }
@@ -148,6 +156,7 @@ impl Receiver {
     fn accept_in_order(&mut self, end: u64) {
         let before = self.next;
         self.next = end;
+        // Without holes, as nearly always, the segment is all that arrived.
         if !self.out_of_order.is_empty() {
             self.close_hole();
         }
@@ -167,6 +176,7 @@ impl Receiver {
     fn accept_out_of_order(&mut self, seq: u64, end: u64) {
         self.ack_now = true;
         let len = end - seq;
+        // It was here before, or there is no room to remember one more hole.
         if end <= self.next || self.out_of_order.len() >= MAX_RANGES {
             self.stats.duplicate += Bytes(len);
             return;
@@ -281,6 +291,7 @@ impl Endpoint for Receiver {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        // Nothing can be acknowledged before the connection is open.
         if self.handshake.is_due() {
             return self.open(now);
         }

@@ -84,6 +84,7 @@ impl Recovery {
         let (Phase::Reducing { end } | Phase::Recovering { end } | Phase::TimedOut { end }) = self.phase else {
             return;
         };
+        // Everything that was under way when it began has had its answer.
         if una >= end {
             self.end();
             self.first_retransmission = None;
@@ -100,6 +101,7 @@ impl Recovery {
     /// controller's window; `safe` says that the acknowledgement advanced and showed no further loss.
     #[inline]
     pub(super) fn on_ack(&mut self, delivered: u64, in_flight: u64, target: impl FnOnce() -> u64, safe: bool) {
+        // Without a reduction the window itself is the limit.
         if let Some(reduction) = &mut self.reduction {
             reduction.on_ack(delivered, in_flight, target(), safe);
         }
@@ -115,6 +117,7 @@ impl Recovery {
 
     /// Takes into account that the segment at `seq` is sent once more.
     pub(super) fn on_retransmission(&mut self, now: Instant, seq: u64) {
+        // The first one tells: later ones may be answers to the first one's loss.
         if self.first_retransmission.is_none() && !self.is_open() {
             self.first_retransmission = Some((seq, now));
         }
@@ -125,6 +128,7 @@ impl Recovery {
     #[inline]
     pub(super) fn is_spurious(&mut self, una: u64, echo: Instant) -> bool {
         let Some((seq, sent_at)) = self.first_retransmission else { return false };
+        // Not before it is acknowledged is it known which of the two arrived.
         if una <= seq {
             return false;
         }

@@ -60,6 +60,7 @@ impl Endpoint for RepeatedSender {
             self.current = (self.make)(number);
             self.number = number;
         }
+        // A straggler of an earlier connection is nobody's any more.
         if number == self.number {
             self.current.handle_packet(now, packet);
         } else {
@@ -141,6 +142,7 @@ impl Endpoint for RepeatedReceiver {
         }
         let had_given_up = self.current.gave_up();
         self.current.handle_timeout(now);
+        // A connection that never opened must not end the series.
         if self.current.gave_up() && !had_given_up {
             self.schedule_next(now);
         }

@@ -65,6 +65,7 @@ impl RttEstimator {
 
     /// New data was acknowledged: the path works again.
     pub(super) fn reset_backoff(&mut self) {
+        // Most acknowledgements find nothing to take back.
         if self.backoff > 0 {
             self.backoff = 0;
             self.update();

@@ -182,10 +182,12 @@ impl Scoreboard {
     #[inline(never)]
     pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration, news: &mut News) {
         let mut acknowledged = 0;
+        // An old acknowledgement tells nothing of what is below.
         if ack.ack > self.una {
             news.advanced = true;
             self.una = ack.ack;
             while let Some(segment) = self.segments.get(acknowledged).filter(|segment| segment.end() <= ack.ack) {
+                // A sacked one was counted when it was sacked.
                 if segment.sacked {
                     self.sacked_segments -= 1;
                 } else {
@@ -195,12 +197,15 @@ impl Scoreboard {
             }
             self.sacked.remove_below(ack.ack);
         }
+        // Only behind a hole is anything sacked.
         if !ack.sack.is_empty() {
             self.handle_sack(now, ack, min_rtt, news);
         }
+        // The rate is measured from delivery to delivery: without one nothing has ended.
         if news.ack.acked > Bytes::ZERO {
             self.delivery.end_ack(now);
         }
+        // Of all that is delivered, the segment that was sent last says the most about the path (RFC 8985 6.2).
         if let Some((index, order)) = news.newest {
             let segment = &self.segments[index];
             self.rack.on_newest(now, order);
@@ -221,6 +226,7 @@ impl Scoreboard {
             sacked.insert(start, end.min(self.next_seq), |from, to| {
                 let mut index = self.segments.partition_point(|segment| segment.seq < from);
                 while let Some(segment) = self.segments.get(index).filter(|segment| segment.end() <= to) {
+                    // Blocks are told more than once (RFC 2018 4): each segment counts the first time.
                     if !segment.sacked {
                         self.deliver(now, index, None, min_rtt, news);
                         self.segments[index].sacked = true;
@@ -239,6 +245,7 @@ impl Scoreboard {
         let segment = &self.segments[index];
         let len = u64::from(segment.len);
         self.delivery.on_delivered(len);
+        // One that was held for lost has left the flight already.
         if !segment.lost {
             self.in_flight -= len;
         }
@@ -263,6 +270,7 @@ impl Scoreboard {
     pub(super) fn count_marked(&mut self, news: &mut News, marked: Bytes) {
         self.delivery.on_marked(marked.0);
         news.ack.marked = marked;
+        // The sample spans the acknowledgement that brings the marks.
         if let Some(rate) = &mut news.ack.rate {
             rate.marked += marked;
         }
@@ -295,10 +303,13 @@ impl Scoreboard {
         let mut segments = 0;
         // First transmissions were sent in the order of their numbers, retransmissions in that of their queue.
         while let Some(segment) = self.segment(self.unjudged) {
+            // What has arrived, is lost already, or was sent once more is judged elsewhere.
             if !(segment.sacked || segment.lost || segment.retransmitted) {
+                // It was sent after all that is delivered: neither it nor what follows is overtaken.
                 if segment.order() >= latest {
                     break;
                 }
+                // Reordering may still explain it: the search goes on when that time is over.
                 if segment.sent.at + patience > now {
                     deadline = segment.sent.at + patience;
                     break;
@@ -346,6 +357,7 @@ impl Scoreboard {
         let mut segments = 0;
         for index in 0..self.segments.len() {
             let segment = &mut self.segments[index];
+            // It has arrived: a receiver that keeps it needs no second copy.
             if segment.sacked {
                 continue;
             }

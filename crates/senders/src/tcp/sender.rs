@@ -111,6 +111,7 @@ impl Sender {
         let was_limited = self.window.was_limit(self.board.delivered());
         let mut news = News::default();
         self.board.handle_ack(now, segment, self.rtt.min(), &mut news);
+        // A retransmission's round trip is known only where the echo tells which one arrived (RFC 6298 3).
         if let Some(rtt) = news.first_rtt {
             self.rtt.sample(rtt);
         }
@@ -178,6 +179,7 @@ impl Sender {
     #[cold]
     fn reduce(&mut self, now: Instant, signal: Signal, in_flight: u64) {
         self.controller.on_congestion(&self.congestion(now, signal, in_flight));
+        // A controller with a pace of its own, as BBR, says itself what leaves during recovery.
         if !self.controller.owns_recovery() {
             self.recovery.spread(in_flight, u64::from(self.buffer.mss()));
         }
@@ -214,6 +216,7 @@ impl Sender {
 
     /// Takes back a reduction after a loss or a timeout that was none.
     fn find_spurious(&mut self, now: Instant, segment: &TcpSegment) {
+        // The original had arrived: the window was reduced for nothing (RFC 3522).
         if self.recovery.is_spurious(self.board.una(), segment.echo) {
             self.stats.spurious += 1;
             self.board.restore_lost();
@@ -224,6 +227,7 @@ impl Sender {
 
     /// Answers a loss that a probe repaired, unless recovery has answered it.
     fn check_probe(&mut self, now: Instant, segment: &TcpSegment, in_flight: u64) {
+        // A probe that filled the hole leaves nothing for recovery to find (RFC 8985 7.4).
         if self.probe.reveals_loss(self.board.una(), segment.echo) && self.recovery.is_open() {
             self.recovery.begin_reducing(self.board.next_seq());
             self.reduce(now, Signal::Loss, in_flight);
@@ -239,6 +243,7 @@ impl Sender {
     /// Starts the retransmission timer: for a probe while nothing indicates a loss, else for the timeout (RFC 6298 5).
     #[inline(never)]
     fn arm_timer(&mut self, now: Instant) {
+        // All data is acknowledged: nothing is left to time out (RFC 6298 5).
         if !self.board.is_outstanding() {
             self.timers.stop();
             return;
@@ -325,6 +330,7 @@ impl Sender {
             }
             return None;
         }
+        // Only then is the window what limits the sender, and a reason to let it grow.
         if in_flight + u64::from(len) > limit {
             self.window.note_limit(self.board.delivered() + in_flight);
             return None;
@@ -356,6 +362,7 @@ impl Sender {
     /// Takes a segment that is held for lost, if the window has room for it.
     #[cold]
     fn next_repair(&mut self, now: Instant, number: u64, len: u32) -> Option<NextSegment> {
+        // A repair loads the path as new data does, and has to wait for the window as well.
         if self.board.in_flight() + u64::from(len) > self.flight_limit() {
             self.timers.release_at(self.buffer.next_data(now));
             return None;
@@ -400,6 +407,7 @@ impl Sender {
         };
         let packet = self.wrap(segment, self.ecn.codepoint(is_retransmission));
         self.pacing.on_sent(now, packet.size);
+        // A running timeout stays: it is that of the oldest segment (RFC 6298 5).
         if self.timers.starts_with(!is_retransmission) {
             self.arm_timer(now);
         }
@@ -420,6 +428,7 @@ impl Endpoint for Sender {
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
         let Payload::Tcp(segment) = packet.payload else { return };
+        // Before the third segment there is neither data nor a window to acknowledge it in.
         if !self.handshake.is_established() {
             if self.handshake.handle_segment(now, segment.flags, packet.ecn) == Step::Established {
                 self.establish(now, segment);
@@ -439,6 +448,7 @@ impl Endpoint for Sender {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.handshake.handle_timeout(now);
+        // What was overtaken has had its time to come late (RFC 8985 6.2).
         if self.timers.is_reordering_over(now) {
             let in_flight = self.board.in_flight();
             self.find_losses(now, in_flight);

@@ -127,6 +127,7 @@ impl Endpoint for Sender {
     }
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
         let len = self.source.available(now, self.taken).0.min(self.datagram);
+        // Nobody acknowledges: only the application's next data is worth waking for.
         if len == 0 {
             self.release = self.source.next_deadline(now).unwrap_or(Instant::FAR);
             return None;

@@ -190,6 +190,7 @@ impl Control {
     }
 
     fn handle_loss(&mut self, now: Instant, counters: Counters, sent: u64) {
+        // The packet came after all: what its loss took is given back.
         if let Some(undo) = self.undo.filter(|undo| counters.lost <= undo.lost) {
             self.undo = None;
             self.lost_at = None;
@@ -202,9 +203,11 @@ impl Control {
             self.rounds_to_growth = (self.rounds_to_growth - undo.rounds).max(0.0);
             self.state = State::Avoiding;
         }
+        // Losses of one round are one congestion.
         if self.lost_at.is_some_and(|mark| self.round_is_over(mark, now, counters)) {
             self.lost_at = None;
         }
+        // A loss halves, as for a classic sender (RFC 9331 4.3).
         if self.lost_at.is_none() && counters.lost > self.last.lost {
             let packets_per_rtt = self.rate / 2.0 / self.config.max_packet.as_f64();
             let rounds = libm::floor(packets_per_rtt * REFERENCE_RTT / self.virtual_rtt * REFERENCE_RTT);
@@ -223,6 +226,7 @@ impl Control {
     fn increase(&mut self, counters: Counters, smoothed: f64) {
         let received = counters.received - self.last.received;
         let marked = counters.marked - self.last.marked;
+        // No growth in the round of a loss, nor by packets that were marked.
         if self.lost_at.is_some() || received <= marked {
             return;
         }
@@ -240,9 +244,11 @@ impl Control {
     }
 
     fn handle_marks(&mut self, now: Instant, counters: Counters, sent: u64) {
+        // One reduction a round: marks of the same round are those that the reduction has not reached yet.
         if self.state == State::Reduced && self.round_is_over(self.reduced_at, now, counters) {
             self.state = State::Avoiding;
         }
+        // By half the average share of marks; a loss in the same round has taken more already.
         if counters.marked > self.last.marked && self.state == State::Avoiding && self.lost_at.is_none() {
             self.rounds_to_growth = libm::floor(self.rate / RATE_STEP) + MIN_STEP;
             let keep = 1.0 - self.alpha / 2.0;
@@ -257,6 +263,7 @@ impl Control {
     }
 
     fn derive(&mut self, smoothed: f64) {
+        // Whichever of the two rules, the other follows from it.
         if !self.in_rate_mode {
             self.rate = self.window / smoothed;
         }

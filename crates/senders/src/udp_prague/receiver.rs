@@ -68,6 +68,7 @@ impl Endpoint for Receiver {
         } else {
             self.ack.lost = self.ack.lost.saturating_sub(1);
         }
+        // The round trip is measured on the newest packet.
         if data.timestamp >= self.ack.echo {
             self.ack.echo = data.timestamp;
             self.held_since = now;
@@ -84,6 +85,7 @@ impl Endpoint for Receiver {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        // Until data comes, the request to begin may be lost: it is sent once more.
         if now >= self.deadline {
             self.ack_now = true;
             self.deadline = now + OPENING_INTERVAL;

@@ -50,6 +50,7 @@ impl Arrivals {
         }
         self.packets[index].get_or_insert((now, ecn));
         self.next = self.next.min(seq);
+        // Whoever sends numbers with gaps must not make the table grow.
         while self.packets.len() > MAX_PACKETS {
             self.packets.pop_front();
             self.first += 1;
@@ -65,6 +66,7 @@ impl Arrivals {
     /// The report that is due; asked until there is none.
     pub(super) fn poll(&mut self, now: Instant) -> Option<PragueReport> {
         let (end, begin) = (self.first + self.packets.len() as u64, self.next);
+        // Everything was reported, or the interval is not over.
         if now < self.deadline || begin >= end {
             return None;
         }
@@ -77,6 +79,7 @@ impl Arrivals {
         };
         let words: Vec<_> = self.packets.iter().skip(from).take(MAX_WORDS).map(word).collect();
         self.next += words.len() as u64;
+        // More than one report may be due at once; the interval begins behind the last.
         if self.next == end {
             self.deadline = Instant::FAR;
             self.earliest = now + self.interval;
@@ -125,6 +128,7 @@ impl Ledger {
 
     pub(super) fn sent(&mut self, now: Instant) {
         self.packets.push_back((now, Fate::Unknown));
+        // The oldest would have been reported long since.
         if self.packets.len() > MAX_PACKETS {
             self.packets.pop_front();
             self.first += 1;
@@ -132,6 +136,7 @@ impl Ledger {
     }
 
     fn lose(&mut self, seq: u64, counters: &mut Counters, news: &mut impl FnMut(u64, News)) {
+        // A packet that was received stays received, whatever an older report says.
         if let Some(packet) = self.packet(seq).filter(|packet| packet.1 == Fate::Unknown) {
             packet.1 = Fate::Lost;
             counters.lost += 1;
@@ -164,6 +169,7 @@ impl Ledger {
                 continue;
             };
             let Some(packet) = self.packet(seq).filter(|packet| packet.1 != Fate::Received) else { continue };
+            // Only late: the loss is taken back.
             let was_lost = packet.1 == Fate::Lost;
             packet.1 = Fate::Received;
             counters.received += 1;

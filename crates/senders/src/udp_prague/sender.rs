@@ -71,9 +71,11 @@ impl Sender {
 
     fn handle_ack(&mut self, now: Instant, ack: &PragueAck) {
         self.last_feedback = now;
+        // An overtaken acknowledgement must not turn the echo back.
         if ack.timestamp >= self.peer_timestamp.0 {
             self.peer_timestamp = (ack.timestamp, now);
         }
+        // The client only opens the path: there is nothing to acknowledge yet.
         if ack.ack_seq == 0 {
             if !self.open {
                 self.open = true;
@@ -83,13 +85,14 @@ impl Sender {
             }
             return;
         }
+        // It is none that was asked for, or speaks of packets that were never sent.
         if self.ledger.is_some() || ack.ack_seq > self.sent || ack.received.saturating_add(ack.lost) > self.sent {
-            // It is none that was asked for, or speaks of packets that were never sent.
             return;
         }
         self.on_rtt(now.since(ack.echo));
         let used = self.is_window_used();
         let before = self.counters;
+        // Counters only grow: this one was overtaken.
         if ack.received < before.received {
             return;
         }
@@ -122,6 +125,7 @@ impl Sender {
         let (before, mut counters) = (self.counters, self.counters);
         let mut received = false;
         self.error |= ledger.on_report(now, report, &mut counters, |seq, news| {
+            // A loss has no round trip, and is no sign of life.
             if let News::Received(rtt) = news {
                 self.on_rtt(rtt);
                 received = true;
@@ -135,6 +139,7 @@ impl Sender {
         self.stats.bleached = self.error;
         self.stats.marks_reported += counters.marked - before.marked;
         self.stats.losses += counters.lost.saturating_sub(before.lost);
+        // Losses alone may be those of a path that is gone: the timeout goes on.
         if received {
             self.last_feedback = now;
             self.control.on_feedback(now, counters, self.sent, used);
@@ -157,11 +162,13 @@ impl Sender {
                 self.release = frames.next();
                 return None;
             }
+            // Behind so many frames another one would only wait in the network.
             if frames.in_flight() > limits.frame_window {
                 return None;
             }
             frames.begin(now, limits.frame_size);
         }
+        // A frame leaves spread over its time, not at once.
         if let Some(until) = self.pacer.wait(now) {
             self.release = until;
             return None;
@@ -184,6 +191,7 @@ impl Endpoint for Sender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        // Without feedback the window would stay full for ever.
         if self.open && self.in_flight() > 0 && now >= self.last_feedback + TIMEOUT {
             self.stats.timeouts += 1;
             self.control.reset(self.counters, self.sent, now);
@@ -213,6 +221,7 @@ impl Endpoint for Sender {
         if self.frames.is_none()
             && let Some(until) = self.pacer.wait(now)
         {
+            // With a full window an acknowledgement wakes the sender, not the pacer.
             if self.in_flight() < self.control.limits().packet_window {
                 self.release = until;
             }
@@ -223,6 +232,7 @@ impl Endpoint for Sender {
             self.release = self.release.min(source);
             return None;
         };
+        // Silence counts from the packet that asks for feedback.
         if self.in_flight() == 0 {
             self.last_feedback = now;
         }

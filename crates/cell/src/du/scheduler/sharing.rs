@@ -115,7 +115,9 @@ impl Sharing {
             let contender = &mut contenders[position];
             let (candidate, before) = (contender.candidate, contender.prbs);
             let mut least = 0;
+            // A UE is asked when its first turn comes, since many never have one in a slot.
             if contender.needed.is_none() {
+                // The slot has no block for another UE: those that have one share what is left.
                 if before == 0 && remaining.blocks == 0 {
                     drop(first);
                     heap.retain(|entry| {
@@ -125,6 +127,7 @@ impl Sharing {
                     });
                     continue;
                 }
+                // Too little is left for it, which keeps its turn for the next slot.
                 let Some(need) = need(&candidate, before + remaining.prbs) else {
                     least_waiting = least_waiting.min(first.had());
                     PeekMut::pop(first);
@@ -133,6 +136,7 @@ impl Sharing {
                 (least, contender.needed) = (need.least.saturating_sub(before), Some(need.all));
             }
             let more = contender.needed.unwrap_or(0).saturating_sub(before);
+            // Without a rival it would win every further group: it has them at once.
             let prbs = if is_alone { more } else { more.min(self.group.max(least)) }.min(remaining.prbs);
             remaining.blocks -= u32::from(before == 0 && prbs > 0);
             remaining.prbs -= prbs;
@@ -140,6 +144,7 @@ impl Sharing {
             if prbs > 0 {
                 turns.serve(candidate.ue, u64::from(prbs) * contender.weight);
             }
+            // It has all that it needs, and leaves the order.
             if prbs == more {
                 PeekMut::pop(first);
             } else {
@@ -151,11 +156,13 @@ impl Sharing {
         }
         self.order = heap.into_vec();
         least_waiting = self.order.iter().map(Entry::had).fold(least_waiting, u64::min);
+        // Nobody waits: nobody is owed a turn.
         if least_waiting == u64::MAX {
             turns.settle();
             return;
         }
         turns.lift(least_waiting);
+        // Nobody was left out, so that the order of the slot owes nobody anything.
         if contenders.iter().all(|contender| contender.prbs > 0) {
             turns.open();
         }

@@ -38,6 +38,7 @@ impl ReportedQueue {
 
     /// Delay of what waits; zero while there is no rate.
     pub(crate) fn delay(&self) -> Duration {
+        // Nothing has been served while something waited: no rate, and no delay by it.
         if self.bytes <= 0.0 {
             return Duration::ZERO;
         }

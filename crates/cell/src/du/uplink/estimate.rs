@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use tidemark_core::Bytes;
 
-use super::earlier;
 use crate::ue_stack::buffer_status::{Groups, MAX_GROUPS, Report};
 use tidemark_radio::slots::Slot;
 
@@ -45,6 +44,7 @@ impl BufferEstimate {
 
     /// The first slot from `slot` on in which the gNB can grant something; `None` if it knows of nothing.
     pub(crate) fn next_grant(&self, slot: Slot) -> Option<Slot> {
+        // What is known to wait can be granted in any slot.
         if self.sum > 0 {
             return Some(slot);
         }
@@ -54,12 +54,14 @@ impl BufferEstimate {
 
     /// Bytes that can be granted in a slot; after a request, `first`.
     pub(crate) fn in_slot(&mut self, slot: Slot, first: u64) -> &Groups {
+        // A report replaces what is known, less what was granted while it was on its way (TS 38.321 5.4.5).
         while self.received.front().is_some_and(|(from, _)| *from <= slot) {
             let Some((_, report)) = self.received.pop_front() else { break };
             self.waiting = report.waiting();
             self.sum = self.waiting.iter().sum();
             self.take(self.granted - report.granted());
         }
+        // A request says that something waits, not how much.
         if self.requested.is_some_and(|from| from <= slot) {
             self.requested = None;
             let more = first.saturating_sub(self.waiting[0]);
@@ -98,6 +100,7 @@ impl BufferEstimate {
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
     pub(crate) fn receive(&mut self, report: &Report, from: Slot) {
         self.lose(report);
+        // HARQ may bring an older one behind it.
         if report.number() > self.latest {
             self.latest = report.number();
             self.received.push_back((from, *report));
@@ -118,6 +121,13 @@ impl BufferEstimate {
     pub(crate) fn total(&self) -> Bytes {
         (0..MAX_GROUPS).map(|group| self.of_group(group)).sum()
     }
+}
+
+/// The earlier of two slots, if there is one.
+pub(super) fn earlier(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {
+    let never = Slot(u64::MAX);
+    let first = a.unwrap_or(never).min(b.unwrap_or(never));
+    (first < never).then_some(first)
 }
 
 #[cfg(test)]

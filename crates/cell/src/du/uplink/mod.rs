@@ -5,148 +5,313 @@
 //! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
 //! that fail are retransmitted in later slots.
 
+mod config;
 mod context;
 pub(super) mod delay;
 mod estimate;
+mod grants;
 pub(super) mod radio;
+mod receiving;
+mod sending;
+mod turns;
 
+pub use config::{ConfiguredGrant, UplinkConfig};
 pub(crate) use context::UplinkContext;
 pub(crate) use delay::ReportedQueue;
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
 
-use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bounds};
-
-use crate::config::{DEFAULT_RECEIVER_LOSS_DB, RECEIVER_LOSS_DB};
-use crate::ue_stack::buffer_status::BsrFormat;
-use tidemark_radio::mcs::McsTable;
+use tidemark_core::{Inspect, Instant, Packet, Stream};
 use tidemark_radio::slots::Slot;
+use tidemark_wire::mac::Direction;
 
-/// The earlier of two slots, if there is one.
-pub(super) fn earlier(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {
-    let never = Slot(u64::MAX);
-    let first = a.unwrap_or(never).min(b.unwrap_or(never));
-    (first < never).then_some(first)
+use super::Port;
+use super::carrier::Carrier;
+use super::queues::Queues;
+use crate::event::Event;
+use crate::index::{DrbIndex, UeDrbs};
+use crate::output::{DropReason, Output, UeId};
+use crate::qos::Mapped;
+use crate::ue_stack::block::UplinkBlock;
+use crate::ue_stack::control::Control;
+use grants::{Grant, Grants, allocate};
+use receiving::Receiving;
+use sending::Sending;
+use turns::Turns;
+
+/// Uplink of a cell: both ends, as far as they are no UE's own.
+pub(super) struct Uplink<P> {
+    turns: Turns,
+    grants: Grants,
+    sending: Sending,
+    receiving: Receiving<P>,
+    /// List for what is discarded.
+    discarded: Vec<Packet<P>>,
 }
 
-/// The uplink of a cell.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UplinkConfig>))]
-pub struct UplinkConfig {
-    /// Period of a UE's occasions for scheduling requests; UEs have them by turns. Default 5 ms, the length of the default
-    /// TDD pattern.
-    pub sr_period: Duration,
-    /// Slots from a request or report at the gNB to the first slot that it can grant because of it: its own processing and k2
-    /// (TS 38.214 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` comes on top. Default 4, OCUDU's lowest k2.
-    pub grant_delay: u64,
-    /// The grant that answers a scheduling request, since the gNB does not know yet what waits. Default 256 B: a few
-    /// acknowledgements and a buffer status report.
-    pub first_grant: Bytes,
-    /// Format of the UEs' buffer status reports. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
-    pub bsr: BsrFormat,
-    /// Rate that a bearer with data gets of its UE's blocks, whatever more important ones have to send, prioritisedBitRate (TS 38.321 5.4.3.1).
-    /// Default 64 kbit/s (kBps8). A guaranteed rate comes before all else.
-    pub prioritised_bit_rate: BitRate,
-    /// Time for which a bearer keeps what it did not use of `prioritised_bit_rate`, bucketSizeDuration. Default 100 ms.
-    pub bucket_size_duration: Duration,
-    /// A grant that each UE has without asking. Default: none.
-    pub configured_grant: Option<ConfiguredGrant>,
-    /// Difference of a UE's own SNR and its SNR at the gNB, in dB: the UE sends with less power. Default 0 dB.
-    pub snr_loss_db: f64,
-    /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/link.md).
-    pub receiver_loss_db: f64,
-    /// Spatial layers. Default 1: most UEs have one transmitter.
-    pub layers: u32,
-    /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
-    pub mcs_table: McsTable,
-}
-
-/// A configured grant (TS 38.321 5.8.2).
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ConfiguredGrant>))]
-pub struct ConfiguredGrant {
-    /// Period of the grants. Default 5 ms.
-    pub period: Duration,
-    /// Size of each grant. Default 256 B.
-    pub size: Bytes,
-}
-
-impl Default for ConfiguredGrant {
-    fn default() -> Self {
-        Self { period: Duration::from_millis(5), size: Bytes(256) }
-    }
-}
-
-impl Default for UplinkConfig {
-    fn default() -> Self {
+impl<P: Inspect> Uplink<P> {
+    /// Nobody sends; who goes first of equals follows from `seed`.
+    pub(super) fn new(seed: u64) -> Self {
         Self {
-            sr_period: Duration::from_millis(5),
-            grant_delay: 4,
-            first_grant: Bytes(256),
-            bsr: BsrFormat::default(),
-            prioritised_bit_rate: BitRate::from_bps(64_000),
-            bucket_size_duration: Duration::from_millis(100),
-            configured_grant: None,
-            snr_loss_db: 0.0,
-            receiver_loss_db: DEFAULT_RECEIVER_LOSS_DB,
-            layers: 1,
-            mcs_table: McsTable::Qam64,
+            turns: Turns::default(),
+            grants: Grants::new(Stream::new(seed, 1, "turn")),
+            sending: Sending::default(),
+            receiving: Receiving::new(),
+            discarded: Vec::new(),
         }
+    }
+
+    /// Time of the next event without a new packet; `FAR` if there is none.
+    pub(super) fn next_deadline(&self, carrier: &Carrier) -> Instant {
+        let slot = self.turns.next_deadline(carrier);
+        slot.min(self.sending.next_deadline()).min(self.receiving.next_deadline())
+    }
+
+    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Instant,
+        id: UeId,
+        packet: Packet<P>,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        // A UE that is between two cells, or that never was, has no stack here.
+        if queues.ue(id).is_none() {
+            return;
+        }
+        let Mapped { qfi, drb, .. } = port.ue(id).sdap_mut().map(&packet);
+        let bearer = queues.drbs[drb].id;
+        port.events().emit(now, bearer, || Event::UplinkArrived { packet: &packet, qfi });
+        let stack = port.ue(id);
+        if stack.is_full(drb, packet.size) {
+            let (direction, reason) = (Direction::Uplink, DropReason::QueueFull);
+            port.events().emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            port.output(Output::Dropped { at: now, ue: id, packet, reason });
+            return;
+        }
+        let is_first = stack.push(now, drb, qfi, packet);
+        queues.arm_uplink_discard(drb, port);
+        // Behind others it changes nothing of when the UE asks and is granted.
+        if is_first {
+            self.wake(now, id, carrier, queues, port);
+        }
+    }
+
+    /// Finds the next slot in which a UE has something to do.
+    pub(super) fn wake(
+        &mut self,
+        now: Instant,
+        id: UeId,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        self.turns.wake(now, id, carrier, queues, port);
+    }
+
+    /// RLC or MAC of a UE has something to say.
+    pub(super) fn send_control(
+        &mut self,
+        now: Instant,
+        (id, control): (UeId, Control),
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        port.ue(id).push_control(control);
+        self.wake(now, id, carrier, queues, port);
+    }
+
+    /// Next block that has come, with its time and whether it is decoded.
+    pub(super) fn poll_block(&mut self, now: Instant) -> Option<(Instant, bool, Box<UplinkBlock>)> {
+        self.sending.poll(now)
+    }
+
+    /// Takes in the data and the report of a block that was decoded, or that HARQ has given up.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        decoded: bool,
+        block: &UplinkBlock,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        self.receiving.receive(now, decoded, block, carrier, queues, port);
+    }
+
+    /// A block is done with: its UE goes on by what its report has changed.
+    pub(super) fn conclude(
+        &mut self,
+        now: Instant,
+        block: Box<UplinkBlock>,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        self.wake(now, block.ue, carrier, queues, port);
+        self.sending.give_back(block);
+    }
+
+    /// Brings to UEs the status reports that have come.
+    pub(super) fn acknowledge_due(
+        &mut self,
+        now: Instant,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        while let Some((index, status)) = self.receiving.poll_status(now) {
+            port.ue(queues.drbs[index].id.ue).receive_status(index, &status);
+            self.go_on(now, index, carrier, queues, port);
+        }
+    }
+
+    /// A timer of RLC or PDCP of what a bearer sends up may have ended.
+    pub(super) fn handle_rlc_timer(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        queues.drbs[index].disarm(now, Direction::Uplink);
+        self.go_on(now, index, carrier, queues, port);
+    }
+
+    /// The discardTimer has ended of what waited first at the UE when it was set, which may have left.
+    pub(super) fn handle_discard_timer(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        let drb = &mut queues.drbs[index];
+        drb.disarm_discard(Direction::Uplink);
+        let (bearer, ue) = (drb.id, drb.id.ue);
+        let discarded = &mut self.discarded;
+        port.ue(ue).discard(now, index, |packet| discarded.push(packet));
+        for packet in discarded.drain(..) {
+            let (direction, reason) = (Direction::Uplink, DropReason::Discarded);
+            port.events().emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            port.output(Output::Dropped { at: now, ue, packet, reason });
+        }
+        // More SNs were discarded than the gNB's window holds: it waits no longer for the first.
+        if port.ue(ue).receiver(index).is_outrun() {
+            self.go_on(now, index, carrier, queues, port);
+        }
+        queues.arm_uplink_discard(index, port);
+    }
+
+    /// Hands on what the gNB has in order of a bearer; what is lost has this reason.
+    pub(super) fn settle_or_lose(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        reason: DropReason,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        self.receiving.settle(now, index, reason, carrier, queues, port);
+    }
+
+    /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
+    fn go_on(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        carrier: &Carrier,
+        queues: &mut Queues<P>,
+        port: &mut impl Port<P>,
+    ) {
+        self.receiving.settle(now, index, DropReason::Radio, carrier, queues, port);
+        // A timer or a report may have brought up a retransmission or a poll.
+        let id = queues.drbs[index].id.ue;
+        if port.ue(id).has_data(index) {
+            self.wake(now, id, carrier, queues, port);
+        }
+    }
+
+    /// Runs the slots that have begun.
+    pub(super) fn run_due(&mut self, now: Instant, carrier: &Carrier, queues: &mut Queues<P>, port: &mut impl Port<P>) {
+        while let Some(slot) = self.turns.due(now, carrier) {
+            self.run_slot(slot, carrier, queues, port);
+        }
+    }
+
+    /// One slot: retransmissions, configured grants, then what reports and requests ask for.
+    fn run_slot(&mut self, slot: Slot, carrier: &Carrier, queues: &mut Queues<P>, port: &mut impl Port<P>) {
+        let Self { turns, grants, sending, .. } = self;
+        let now = carrier.pattern.start(slot);
+        let mut free = carrier.config.prbs;
+        for turn in turns.all() {
+            // Whose turn is later has nothing to do yet; without coverage nothing that a UE sends arrives.
+            let id = turn.ue;
+            if !turn.has_come(slot) || queues.ues[id].is_silent(now) {
+                continue;
+            }
+            // Retransmissions before new blocks, since delivery in order waits for them; then configured grants, whose resource blocks
+            // were given away long before this slot.
+            free -= sending.retransmit(slot, (id, free), carrier, queues, port);
+            free -= use_configured_grant(slot, (id, free), sending, carrier, queues, port);
+            grants.ask(slot, id, carrier, queues, port);
+        }
+        grants.share(slot, free, carrier, queues, port);
+        for Grant { ue, allocation, .. } in grants.drain() {
+            sending.send(slot, (ue, allocation), carrier, queues, port);
+        }
+        // Requests last: a block in this slot has a report, and its UE need not ask.
+        for turn in turns.all() {
+            if turn.has_come(slot) && !queues.ues[turn.ue].is_silent(now) {
+                request(slot, turn.ue, carrier, queues, port);
+            }
+        }
+        turns.end_slot(slot, carrier, queues, port);
+    }
+
+    /// Drops everything of a UE that leaves with its bearers.
+    pub(super) fn forget(&mut self, ue: UeId, drbs: UeDrbs) {
+        self.turns.forget(ue);
+        self.sending.forget(ue);
+        self.receiving.forget(drbs);
     }
 }
 
-/// Periods of requests and of configured grants: a slot of 120 kHz to the longest of TS 38.331.
-const PERIOD: Range<Duration> =
-    Range::between(Duration::from_micros(125), Duration::from_millis(640)).because("TS 38.331");
-const GRANT: Range<Bytes> = Range::between(Bytes(16), Bytes(100_000));
-
-bounds! { UplinkConfig {
-    sr_period: PERIOD,
-    grant_delay: Range::at_most(64u64).unit("slots"),
-    first_grant: GRANT,
-    prioritised_bit_rate: Range::at_most(BitRate::from_bps(65_536 * 8_000)).because("65536 kB/s, TS 38.331"),
-    bucket_size_duration: Range::between(Duration::from_millis(5), Duration::from_secs(1)).because("TS 38.331"),
-    snr_loss_db: Range::between(-30.0, 60.0).unit("dB"),
-    receiver_loss_db: RECEIVER_LOSS_DB,
-    layers: Range::between(1u32, 4),
-    ..bsr, configured_grant, mcs_table
-} }
-
-bounds! { ConfiguredGrant {
-    period: PERIOD,
-    size: GRANT,
-} }
-
-impl UplinkConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        self.check_bounds()?;
-        let grant = self.configured_grant.as_ref();
-        grant.map_or(Ok(()), |grant| grant.check_bounds().map_err(|error| error.within("configured_grant")))
+/// Sends a block of a UE's configured grant, if its slot has come; returns the resource blocks, out of `free`.
+fn use_configured_grant<P: Inspect>(
+    slot: Slot,
+    (id, free): (UeId, u32),
+    sending: &mut Sending,
+    carrier: &Carrier,
+    queues: &mut Queues<P>,
+    port: &mut impl Port<P>,
+) -> u32 {
+    let Some(grant) = &carrier.config.uplink.configured_grant else { return 0 };
+    let ue = &queues.ues[id];
+    // The occasion is lost where nothing is free for it: a configured grant can't be put off.
+    if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
+        return 0;
     }
+    let allocation = allocate(slot, id, (grant.size.0, free), carrier, queues);
+    sending.send(slot, (id, allocation), carrier, queues, port);
+    allocation.prbs
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_wrong_field_is_named() {
-        let right = UplinkConfig::default;
-        assert!(right().validate().is_ok());
-        let grant = ConfiguredGrant { size: Bytes(1), ..ConfiguredGrant::default() };
-        for (wrong, field) in [
-            (UplinkConfig { sr_period: Duration::ZERO, ..right() }, "sr_period"),
-            (UplinkConfig { grant_delay: 65, ..right() }, "grant_delay"),
-            (UplinkConfig { first_grant: Bytes(0), ..right() }, "first_grant"),
-            (UplinkConfig { configured_grant: Some(grant), ..right() }, "configured_grant.size"),
-            (UplinkConfig { snr_loss_db: f64::NAN, ..right() }, "snr_loss_db"),
-            (UplinkConfig { receiver_loss_db: 21.0, ..right() }, "receiver_loss_db"),
-            (UplinkConfig { layers: 0, ..right() }, "layers"),
-            (UplinkConfig { prioritised_bit_rate: BitRate::from_mbps(525), ..right() }, "prioritised_bit_rate"),
-            (UplinkConfig { bucket_size_duration: Duration::ZERO, ..right() }, "bucket_size_duration"),
-        ] {
-            assert_eq!(wrong.validate().unwrap_err().field(), field);
-        }
+/// A UE sends its request, if it still has to: a block in the same slot has a report.
+fn request<P: Inspect>(slot: Slot, id: UeId, carrier: &Carrier, queues: &mut Queues<P>, port: &mut impl Port<P>) {
+    let ue = &mut queues.ues[id];
+    // UEs have occasions of their own, so that requests don't collide.
+    if ue.request_in != Some(slot) {
+        return;
+    }
+    // Discarded, or sent in this slot: nothing is left to ask for.
+    let Some(group) = port.ue(id).most_important() else { return };
+    if ue.uplink.estimate.must_request(group) {
+        ue.uplink.estimate.request(slot + 1 + carrier.grant_delay());
     }
 }

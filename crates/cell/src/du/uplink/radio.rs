@@ -126,6 +126,7 @@ impl UplinkRadio {
         known: Instant,
         (wanted, limit): (u64, u32),
     ) -> Allocation {
+        // Between two soundings the gNB knows nothing new of the UE's channel.
         if known >= self.next_sounding {
             let occasion = known.as_nanos() / self.period.as_nanos();
             self.sounded = self.snr_db(carrier, channel, Instant::ZERO + self.period * occasion);
@@ -155,9 +156,11 @@ impl UplinkRadio {
             let to = first(from + 1, limit + 1, |prbs| cqi(prbs) != here) - 1;
             let mcs = self.outer.mcs(&carrier.table, here);
             let last = fewest(carrier, mcs, wanted, from..=to);
+            // More resource blocks at a lower MCS may carry less.
             if last.bytes > best.bytes {
                 best = last;
             }
+            // Enough: more would be granted for nothing.
             if u64::from(best.bytes) >= wanted {
                 break;
             }
@@ -186,6 +189,7 @@ impl UplinkRadio {
         let met = if first { snr_db } else { 10.0 * libm::log10(block.energy) };
         let rate = carrier.table.block_error_rate(block.mcs, block.bytes, met);
         let failed = self.errors.chance(Probability::new(rate));
+        // A retransmission's outcome is that of the sum of its energies, and says nothing of the MCS.
         if first {
             self.outer.feedback(!failed);
             self.stats.failed_blocks += u64::from(failed);

@@ -28,6 +28,7 @@ impl Decoder {
 
     /// The third segment of the handshake, seen by the server. False if it forbids to send ECT (RFC 9768 3.2.2.1, table 4).
     pub(in crate::tcp) fn handshake(&mut self, ace: u8) -> bool {
+        // The client received the SYN/ACK with CE, and begins its counter one higher (RFC 9768 table 4).
         if ace == 0b110 {
             self.counters.cep = 6;
         }
@@ -44,6 +45,7 @@ impl Decoder {
         });
         self.acked += u64::from(acked);
         self.reported |= min > 0 || option.is_some();
+        // Only acknowledgements of data show how they are thinned.
         if acked > 0 {
             self.acked_at_once += (f64::from(acked) - self.acked_at_once) / 8.0;
         }
@@ -60,14 +62,18 @@ impl Decoder {
 
     /// The ACE field has 3 bits: with eight or more segments acknowledged it may have wrapped.
     fn safer(&self, min: u64, acked: u64, bytes: Option<u64>) -> u64 {
+        // Fewer segments than marks: the field cannot have wrapped.
         if acked <= min {
             return min;
         }
         let max = acked - (acked - min) % 8;
         match bytes {
+            // More bytes than so few full segments have: it wrapped.
             Some(bytes) if bytes > min * self.mss => max,
+            // Too few bytes for the most, even in segments of half the size.
             Some(bytes) if 2 * bytes < max * self.mss => min,
             Some(_) => max,
+            // Thinned acknowledgements often cover eight segments: the most would nearly always be too many.
             None if self.acked_at_once > 4.0 => min,
             None => max,
         }

@@ -48,6 +48,7 @@ impl Feedback {
             EcnMode::Off => Urgency::Delayed,
             EcnMode::Classic => {
                 let was = self.echo;
+                // The sender has answered: the echo has done its work (RFC 3168 6.1.3).
                 if flags.cwr && payload > 0 {
                     self.echo = false;
                 }
@@ -90,6 +91,7 @@ impl Feedback {
     /// The option of an acknowledgement that is about to leave: all counters that ever changed, if one has
     /// changed since the last option (RFC 9768 3.2.3.3). `fields` is how many there is room for.
     pub(in crate::tcp) fn option(&mut self, fields: usize) -> Option<AccEcnCounters> {
+        // Options cost room: without news the ACE field is enough (RFC 9768 3.2.3.3).
         if self.mode != EcnMode::Accecn || self.counters == self.reported {
             return None;
         }
@@ -105,6 +107,7 @@ impl Feedback {
             _ => {}
         }
         let needed = [option.e0b, option.ceb, option.e1b].iter().flatten().count();
+        // What has no room here waits for the next acknowledgement.
         if needed == 0 || needed > fields {
             return None;
         }

@@ -89,6 +89,7 @@ impl SenderEcn {
             EcnMode::Classic if segment.flags.ece => Marks { packets: 1, bytes: Bytes::ZERO },
             EcnMode::Accecn | EcnMode::Classic | EcnMode::Off => return Marks::default(),
         };
+        // The field is cleared on the way: marks will never come.
         if self.decoder.is_bleached() {
             self.bleach();
         }
