@@ -30,12 +30,16 @@ pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
             let key = error.key.as_deref();
             exception(&format!("set {assignment}: {}", error.message), &Place { key, ..Place::default() })
         }
-        LoadError::Several(errors) => {
-            let first = errors.first().filter(|_| is_written);
-            let place =
-                first.map_or_else(Place::default, |of| Place { file: Some(&of.file), line: Some(of.line), key: None });
-            exception(&error.to_string(), &Place { key: error.key(), ..place })
-        }
+        LoadError::Several(errors) => match errors.first().filter(|_| is_written) {
+            Some(first) => {
+                let place = Place { file: Some(&first.file), line: Some(first.line), key: error.key() };
+                exception(&error.to_string(), &place)
+            }
+            None => {
+                let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+                exception(&messages.join("\n"), &Place { key: error.key(), ..Place::default() })
+            }
+        },
         other => exception(&other.to_string(), &Place::default()),
     }
 }

@@ -184,10 +184,10 @@ impl Running {
         match (self.session.peer, why) {
             (Some(peer), Some(error)) => miette!("{peer}: {error}"),
             (Some(peer), None) => miette!(
-                "{peer} said nothing for {patience}: start `tidemark {other} --listen {}` there, and let UDP pass both ways",
+                "{peer} said nothing for {patience}: start `tidemark net {other} --listen {}` there, and let UDP pass both ways",
                 peer.port()
             ),
-            (None, _) => miette!("nobody came for {patience}: start `tidemark {other} HOST:PORT` at the other end"),
+            (None, _) => miette!("nobody came for {patience}: start `tidemark net {other} HOST:PORT` at the other end"),
         }
     }
 
