@@ -8,6 +8,7 @@ use tidemark_record::marks::Answer;
 use tidemark_record::{Arrival, Limits, Recorder, RunResult};
 use tidemark_router::{Router, RouterConfig};
 use tidemark_senders::connect;
+use tidemark_senders::media::FrameBudget;
 use tidemark_wire::mac::BitRateMultiplier;
 
 use crate::addresses::Addresses;
@@ -17,7 +18,7 @@ use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
 use crate::marked::{Inbox, sending};
 use crate::recommend;
-use crate::scenario::{Direction, NamedUe, Scenario};
+use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
 use crate::sides::{Mark, Source};
 use crate::stamped::{Pool, Stamped, Way, unstamped};
 use crate::summary;
@@ -72,13 +73,84 @@ pub(crate) enum Event {
     Handover(UeId),
 }
 
+/// Flows of a run with the wires that they share.
+#[derive(Default)]
+struct Ends {
+    flows: Vec<Flow>,
+    /// Frame budget of each flow that has frames.
+    budgets: Vec<Option<FrameBudget>>,
+    down: Vec<Wire<Stamped>>,
+    up: Vec<Wire<Stamped>>,
+}
+
+impl Ends {
+    /// Adds a flow with both of its ends.
+    ///
+    /// # Errors
+    /// A configuration that the flow or its UE refuses.
+    fn add(&mut self, flow: NamedFlow<'_>, seed: u64, network: &mut Network<Stamped>) -> Result<(), SetUpError> {
+        let id = FlowId(u32::try_from(self.flows.len()).map_err(|error| refused(&error))?);
+        let (server, client) = connect(flow.sender, flow.app, id, seed).map_err(|error| refused(&error))?;
+        if let (Some(ue), Some(qfi)) = (flow.ue, flow.qfi) {
+            network.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
+        }
+        let wire = self.wire(&flow, id, seed);
+        self.budgets.push(flow.app.frame_budget());
+        self.flows.push(Flow {
+            id,
+            ue: flow.ue,
+            wire,
+            uplink: flow.direction == Direction::Uplink,
+            addresses: Addresses::of(id, &flow),
+            routers: flow.routers,
+            return_routers: flow.return_routers,
+            listens: recommend::listens(flow.sender),
+            server: End::new(server),
+            client: End::new(client),
+            ledger: Ledger::default(),
+        });
+        Ok(())
+    }
+
+    /// Finds the wires of a flow: those of another with the same delays, unless it has jitter of its own.
+    fn wire(&mut self, flow: &NamedFlow<'_>, id: FlowId, seed: u64) -> usize {
+        let [to_gnb, to_server] = flow.wires;
+        if flow.jitter.is_zero() {
+            let mut pairs = self.down.iter().zip(&self.up);
+            let same = pairs.position(|(down, up)| down.is_constant(to_gnb) && up.is_constant(to_server));
+            if let Some(wire) = same {
+                return wire;
+            }
+        }
+        let draws = |purpose| Stream::new(seed, id.0, purpose);
+        self.down.push(Wire::new(to_gnb, flow.jitter, draws("wire down")));
+        self.up.push(Wire::new(to_server, flow.jitter, draws("wire up")));
+        self.down.len() - 1
+    }
+
+    /// Makes the recorder of a run with these flows.
+    fn recorder(&self, scenario: &Scenario, ues: &[NamedUe]) -> Recorder {
+        let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
+        let mut recorder = Recorder::new(scenario.warmup, ues, cells, Limits::SCENARIO);
+        for budget in &self.budgets {
+            let flow = recorder.add_flow();
+            recorder.set_frame_budget(flow, *budget);
+        }
+        scenario.router.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
+        recorder
+    }
+}
+
+fn refused(error: &dyn std::fmt::Display) -> SetUpError {
+    SetUpError(error.to_string())
+}
+
 impl<'a> Simulation<'a> {
     /// Sets up the scenario's cells, UEs, routers and flows.
     ///
     /// # Errors
     /// A configuration that one of them refuses.
     pub fn new(scenario: &'a Scenario) -> Result<Self, SetUpError> {
-        let refused = |error: &dyn std::fmt::Display| SetUpError(error.to_string());
         let mut network =
             Network::new(&scenario.cell, scenario.network.as_ref(), scenario.seed).map_err(|error| refused(&error))?;
         let ues = scenario.ues();
@@ -89,52 +161,15 @@ impl<'a> Simulation<'a> {
         let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
         let link = |router: &RouterConfig| (!router.delay.is_zero()).then(|| Wire::constant(router.delay));
         let links = scenario.router.iter().map(link).collect();
-        let (mut flows, mut budgets) = (Vec::new(), Vec::new());
-        let (mut down, mut up): (Vec<Wire<Stamped>>, Vec<Wire<Stamped>>) = (Vec::new(), Vec::new());
-        for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
-            let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
-            let (server, client) =
-                connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| refused(&error))?;
-            if let (Some(ue), Some(qfi)) = (flow.ue, flow.qfi) {
-                network.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
-            }
-            let [to_gnb, to_server] = flow.wires;
-            let wire = if flow.jitter.is_zero() {
-                let mut pairs = down.iter().zip(&up);
-                pairs.position(|(down, up)| down.is_constant(to_gnb) && up.is_constant(to_server)).unwrap_or(down.len())
-            } else {
-                down.len()
-            };
-            if wire == down.len() {
-                let draws = |purpose| Stream::new(scenario.seed, id.0, purpose);
-                down.push(Wire::new(to_gnb, flow.jitter, draws("wire down")));
-                up.push(Wire::new(to_server, flow.jitter, draws("wire up")));
-            }
-            budgets.push(flow.app.frame_budget());
-            flows.push(Flow {
-                id,
-                ue: flow.ue,
-                wire,
-                uplink: flow.direction == Direction::Uplink,
-                addresses: Addresses::of(id, &flow),
-                routers: flow.routers,
-                return_routers: flow.return_routers,
-                listens: recommend::listens(flow.sender),
-                server: End::new(server),
-                client: End::new(client),
-                ledger: Ledger::default(),
-            });
+        let mut ends = Ends::default();
+        for flow in scenario.flows(&ues) {
+            ends.add(flow, scenario.seed, &mut network)?;
         }
         let multiplier = |ue: &NamedUe| Some(ue.config.anbr.as_ref()?.multiplier.on_wire());
         let multipliers = ues.iter().map(multiplier).collect();
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
-        let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
-        let mut recorder = Recorder::new(scenario.warmup, &ues, cells, Limits::SCENARIO);
-        for budget in budgets {
-            let flow = recorder.add_flow();
-            recorder.set_frame_budget(flow, budget);
-        }
-        scenario.router.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
+        let recorder = ends.recorder(scenario, &ues);
+        let Ends { flows, down, up, .. } = ends;
         let mut run = Self {
             scenario,
             events: EventQueue::default(),

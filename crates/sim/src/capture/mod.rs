@@ -101,19 +101,15 @@ fn open(folder: &Path, name: &str) -> io::Result<Out> {
 
 impl Files {
     fn happens(&mut self, now: Instant, bearer: BearerId, event: &Event<'_, Stamped>) {
-        // One number for all that becomes of a packet at one place.
-        let is_new = matches!(
-            event,
-            Event::Arrived { .. }
-                | Event::Dequeued { .. }
-                | Event::Reported { .. }
-                | Event::HandedOver
-                | Event::Forwarded { .. }
-                | Event::Discarded { .. }
-                | Event::UplinkDelivered { .. }
-        );
-        self.event += u64::from(is_new);
-        let written = match event {
+        self.event += u64::from(is_new(event));
+        if let Err(error) = self.write(now, bearer, event) {
+            self.core.fail(error);
+        }
+    }
+
+    /// Writes what an event shows, or keeps it for the event that completes it.
+    fn write(&mut self, now: Instant, bearer: BearerId, event: &Event<'_, Stamped>) -> io::Result<()> {
+        match event {
             Event::Arrived { packet } => {
                 self.arrived = Some((packet.ecn, Verdict::Pass));
                 Ok(())
@@ -134,32 +130,19 @@ impl Files {
             }
             Event::Forwarded { packet, sn } => self.pdu_down(now, packet, bearer, (*sn, false, true)),
             Event::Reported { status, .. } => {
-                let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
-                let built = tunnel.report(bearer, status, &mut self.frame);
-                self.write_frame(now, built)
+                self.on_f1u(now, bearer, |tunnel, _, frame| tunnel.report(bearer, status, frame))
             }
-            Event::Discarded { sn } => {
-                let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
-                let built = tunnel.discard(bearer, *sn, &mut self.frame);
-                self.write_frame(now, built)
-            }
+            Event::Discarded { sn } => self.on_f1u(now, bearer, |tunnel, _, frame| tunnel.discard(bearer, *sn, frame)),
             Event::Dequeued { sn, sojourn, backlog, .. } => {
                 self.dequeued = Some((*sn, *sojourn, *backlog));
                 Ok(())
             }
             Event::UplinkDelivered { packet, .. } => {
-                ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other).and_then(|()| {
-                    let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
-                    let built = tunnel.up(bearer, &self.packet, packet.ecn, &mut self.frame);
-                    self.write_frame(now, built)
-                })
+                ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other)?;
+                self.on_f1u(now, bearer, |tunnel, bytes, frame| tunnel.up(bearer, bytes, packet.ecn, frame))
             }
             Event::UplinkForwarded { packet } => self.core_packet(now, packet, packet.ecn, ""),
-            Event::HandedOver => {
-                let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
-                let built = tunnel.hand_over(bearer, &mut self.frame);
-                self.write_frame(now, built)
-            }
+            Event::HandedOver => self.on_f1u(now, bearer, |tunnel, _, frame| tunnel.hand_over(bearer, frame)),
             // Acknowledgements carry the mark: the packet goes on without.
             Event::ShortCircuited { .. } => {
                 self.arrived = self.arrived.map(|(came, _)| (came, Verdict::Pass));
@@ -172,9 +155,6 @@ impl Files {
             | Event::Dropped { .. }
             | Event::UplinkArrived { .. }
             | Event::Recommended { .. } => Ok(()),
-        };
-        if let Err(error) = written {
-            self.core.fail(error);
         }
     }
 
@@ -240,15 +220,40 @@ impl Files {
         ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other)?;
         let down = Down { sn, packet: &self.packet, ecn: packet.ecn, poll, retransmission };
         let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
-        let built = tunnel.down(bearer, &down, &mut self.frame);
-        self.write_frame(at, built)
+        tunnel.down(bearer, &down, &mut self.frame).map_err(io::Error::other)?;
+        self.write_frame(at)
     }
 
-    fn write_frame(&mut self, at: Instant, built: tidemark_wire::Result<()>) -> io::Result<()> {
-        built.map_err(io::Error::other)?;
+    /// Writes what a bearer's tunnel makes of the packet at hand into a frame.
+    fn on_f1u(
+        &mut self,
+        at: Instant,
+        bearer: BearerId,
+        build: impl FnOnce(&mut Tunnel, &[u8], &mut Vec<u8>) -> tidemark_wire::Result<()>,
+    ) -> io::Result<()> {
+        let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
+        build(tunnel, &self.packet, &mut self.frame).map_err(io::Error::other)?;
+        self.write_frame(at)
+    }
+
+    fn write_frame(&mut self, at: Instant) -> io::Result<()> {
         self.f1u.write(&Frame { at, event: self.event, bytes: &self.frame, comment: "" });
         Ok(())
     }
+}
+
+/// True for what has a number of its own: one number stands for all that becomes of a packet at one place.
+fn is_new(event: &Event<'_, Stamped>) -> bool {
+    matches!(
+        event,
+        Event::Arrived { .. }
+            | Event::Dequeued { .. }
+            | Event::Reported { .. }
+            | Event::HandedOver
+            | Event::Forwarded { .. }
+            | Event::Discarded { .. }
+            | Event::UplinkDelivered { .. }
+    )
 }
 
 /// Names the bearer, where it is not the default one.
