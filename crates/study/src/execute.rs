@@ -70,55 +70,66 @@ fn make(
     let mut done = total - jobs(points, usize::MAX).filter(is_missing).count();
     let mut missing: Vec<Job> = jobs(points, seeds).filter(is_missing).collect();
     let (started, before) = (Instant::now(), done);
-    let mut failed = None;
     progress(Progress { done, total, left: None });
-    while !missing.is_empty() && failed.is_none() {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let proceed = || !stop.load(Ordering::Relaxed) && (limits.proceed)();
-        let work = |sender: Sender<Outcome>| {
-            while let Some(job) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let planned = &points[job.planned];
-                let outcome = attempt(&planned.run(study, job.seed), *job, store, gate, &proceed);
-                if sender.send(outcome).is_err() {
-                    break;
-                }
-            }
+    while !missing.is_empty() {
+        let done_before = done;
+        let run = |job: &Job, proceed: &(dyn Fn() -> bool + Sync)| {
+            attempt(&points[job.planned].run(study, job.seed), *job, store, gate, proceed)
         };
-        let mut elsewhere = Vec::new();
-        let mut ended = 0;
-        thread::scope(|scope| {
-            let (sender, outcomes) = mpsc::channel();
-            for _ in 0..limits.jobs.clamp(1, missing.len()) {
-                let (sender, work) = (sender.clone(), &work);
-                scope.spawn(move || work(sender));
-            }
-            drop(sender);
-            for outcome in outcomes {
-                match outcome {
-                    Outcome::Done => {
-                        ended += 1;
-                        done += 1;
-                        let each = started.elapsed() / (done - before) as u32;
-                        progress(Progress { done, total, left: Some(each * (total - done) as u32) });
-                    }
-                    Outcome::Elsewhere(job) => elsewhere.push(job),
-                    Outcome::Interrupted => stop.store(true, Ordering::Relaxed),
-                    Outcome::Failed(error) => {
-                        stop.store(true, Ordering::Relaxed);
-                        failed.get_or_insert(error);
-                    }
-                }
-            }
-        });
-        if failed.is_none() && !(limits.proceed)() {
-            failed = Some(ExecuteError::Interrupted { done, total });
+        let elsewhere = attempt_all(&missing, limits, run, || {
+            done += 1;
+            let each = started.elapsed() / (done - before) as u32;
+            progress(Progress { done, total, left: Some(each * (total - done) as u32) });
+        })?;
+        if !(limits.proceed)() {
+            return Err(ExecuteError::Interrupted { done, total });
         }
-        if ended == 0 && !elsewhere.is_empty() && failed.is_none() {
+        // All that is left is made elsewhere.
+        if done == done_before && !elsewhere.is_empty() {
             thread::sleep(PATIENCE);
         }
         missing = elsewhere;
     }
-    failed.map_or(Ok(()), Err)
+    Ok(())
+}
+
+/// Attempts each run once, on as many threads as may be used, and tells of each that ends; gives those that are made elsewhere.
+fn attempt_all(
+    jobs: &[Job],
+    limits: &Limits<'_>,
+    run: impl Fn(&Job, &(dyn Fn() -> bool + Sync)) -> Outcome + Sync,
+    mut ended: impl FnMut(),
+) -> Result<Vec<Job>, ExecuteError> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let proceed = || !stop.load(Ordering::Relaxed) && (limits.proceed)();
+    let work = |sender: Sender<Outcome>| {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if sender.send(run(job, &proceed)).is_err() {
+                break;
+            }
+        }
+    };
+    let (mut elsewhere, mut failed) = (Vec::new(), None);
+    thread::scope(|scope| {
+        let (sender, outcomes) = mpsc::channel();
+        for _ in 0..limits.jobs.clamp(1, jobs.len()) {
+            let (sender, work) = (sender.clone(), &work);
+            scope.spawn(move || work(sender));
+        }
+        drop(sender);
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Done => ended(),
+                Outcome::Elsewhere(job) => elsewhere.push(job),
+                Outcome::Interrupted => stop.store(true, Ordering::Relaxed),
+                Outcome::Failed(error) => {
+                    stop.store(true, Ordering::Relaxed);
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+    });
+    failed.map_or(Ok(elsewhere), Err)
 }
 
 /// Time between two looks at runs that another process makes.

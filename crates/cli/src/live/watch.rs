@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidemark_cell::{BearerId, Event as CellEvent};
+use tidemark_cell::{BearerId, Event as CellEvent, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_record::unit::{mbps, tag};
@@ -106,6 +106,34 @@ impl Watch {
         (watch, shared)
     }
 
+    /// Snapshot of a UE; `None` for one that is not recorded.
+    fn ue(&self, index: usize, stats: &UeStats) -> Option<UeSnapshot> {
+        let record = self.recorder.ue(index)?;
+        let watched = record.watched()?;
+        let [recommended_down_mbps, recommended_up_mbps] =
+            record.recommended_now().map(|rate| rate.map(BitRate::as_mbps));
+        let interval = &watched.interval;
+        let queue = interval.queue.quantiles();
+        Some(UeSnapshot {
+            down_mbps: mbps(interval.delivered, interval.span),
+            up_mbps: mbps(interval.sent, interval.span),
+            queue_ms: queue.map(|queue| queue.mean),
+            queue_p95_ms: queue.map(|queue| queue.p95),
+            uplink_queue_p95_ms: interval.uplink_queue.quantile(0.95),
+            backlog_bytes: stats.queue.backlog.0,
+            mcs: stats.mcs,
+            delivered_bytes: watched.delivered.0,
+            marked: (!self.is_du).then_some(stats.marked),
+            ce_packets: watched.ce_packets,
+            dropped: stats.dropped(),
+            harq_retransmissions: stats.harq_retransmissions,
+            forgotten_flows: stats.forgotten_flows,
+            recommended_down_mbps,
+            recommended_up_mbps,
+            ..self.ues.get(index)?.clone()
+        })
+    }
+
     fn capture(&mut self, file: usize, at: Instant, bytes: &[u8]) {
         if let Some(capture) = &mut self.capture {
             capture.packet(file, at, bytes);
@@ -173,32 +201,7 @@ impl Observer for Watch {
             warning: None,
             marks: self.recorder.last_marks(LAST_MARKS).map(|(flow, mark)| MarkSnapshot::new(flow, &mark)).collect(),
         };
-        for (index, (ue, stats)) in self.ues.iter().zip(progress.ues).enumerate() {
-            let Some(record) = self.recorder.ue(index) else { continue };
-            let Some(watched) = record.watched() else { continue };
-            let [recommended_down_mbps, recommended_up_mbps] =
-                record.recommended_now().map(|rate| rate.map(BitRate::as_mbps));
-            let interval = &watched.interval;
-            let queue = interval.queue.quantiles();
-            shared.ues.push(UeSnapshot {
-                down_mbps: mbps(interval.delivered, interval.span),
-                up_mbps: mbps(interval.sent, interval.span),
-                queue_ms: queue.map(|queue| queue.mean),
-                queue_p95_ms: queue.map(|queue| queue.p95),
-                uplink_queue_p95_ms: interval.uplink_queue.quantile(0.95),
-                backlog_bytes: stats.queue.backlog.0,
-                mcs: stats.mcs,
-                delivered_bytes: watched.delivered.0,
-                marked: (!self.is_du).then_some(stats.marked),
-                ce_packets: watched.ce_packets,
-                dropped: stats.dropped(),
-                harq_retransmissions: stats.harq_retransmissions,
-                forgotten_flows: stats.forgotten_flows,
-                recommended_down_mbps,
-                recommended_up_mbps,
-                ..ue.clone()
-            });
-        }
+        shared.ues = (0..).zip(progress.ues).filter_map(|(index, stats)| self.ue(index, stats)).collect();
         shared.warning = if too_slow {
             Some(format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell"))
         } else if let Some(used) = uplink_use.filter(|used| *used > BUSY_UPLINK) {
@@ -215,7 +218,7 @@ mod tests {
     use std::path::Path;
 
     use hdrhistogram::Histogram;
-    use tidemark_cell::{DelaySplit, DropReason, UeId, UeStats};
+    use tidemark_cell::{DelaySplit, DropReason, UeId};
     use tidemark_core::{Ecn, FlowId, Packet, Probability};
     use tidemark_emu::realtime::Priority;
     use tidemark_emu::{Counters, Datagram};

@@ -127,25 +127,6 @@ impl Mark {
 
     /// Writes the row of `marks.csv`; `flow` and `ues` are names as CSV has them.
     pub(super) fn write(&self, flow: &str, ues: &[String], row: &mut Row<'_>) {
-        let (draw_kind, draw) = match self.draw {
-            Draw::Certain => ("certain", None),
-            Draw::Random(drawn) => ("random", Some(drawn)),
-            Draw::Regular(sum) => ("regular", Some(sum)),
-        };
-        let (mut arrived, mut lost, mut in_routers, mut parts) = (None, "", None, None);
-        match self.fate {
-            Fate::UnderWay => {}
-            Fate::Arrived { at, in_routers: routers, delay } => {
-                (arrived, in_routers, parts) = (Some(at), routers, Some(delay));
-            }
-            Fate::Lost(reason) => lost = cause(reason),
-        }
-        let propagation = arrived.zip(parts).map(|(at, parts): (Instant, DelaySplit)| {
-            at.since(self.sent).saturating_sub(parts.total() + in_routers.unwrap_or_default())
-        });
-        let part = |of: fn(&DelaySplit) -> Duration| parts.as_ref().map(of);
-        let sending = |of: fn(&Answer) -> Sending| self.answer.as_ref().map(of).unwrap_or_default();
-        let (before, after) = (sending(|answer| answer.before), sending(|answer| answer.after));
         row.word("flow", flow);
         row.count("packet", Some(self.packet));
         row.seconds("sent_s", Some(self.sent));
@@ -153,6 +134,19 @@ impl Mark {
         row.word("ue", ues.get(self.ue as usize).map_or("", String::as_str));
         row.count("drb", Some(self.drb.into()));
         row.count("bytes", Some(self.size.0));
+        self.write_decision(row);
+        self.write_fate(row);
+        self.write_answer(row);
+        row.end();
+    }
+
+    /// Writes what was decided, and what the law knew.
+    fn write_decision(&self, row: &mut Row<'_>) {
+        let (draw_kind, draw) = match self.draw {
+            Draw::Certain => ("certain", None),
+            Draw::Random(drawn) => ("random", Some(drawn)),
+            Draw::Regular(sum) => ("regular", Some(sum)),
+        };
         row.word("came", ecn(self.came));
         row.word("verdict", self.verdict());
         row.text("law", self.law);
@@ -170,6 +164,22 @@ impl Mark {
         row.kilobytes("queued_kb", self.queue.map(|queue| queue.backlog));
         row.count("queued_packets", self.queue.map(|queue| queue.packets.into()));
         row.milliseconds("queued_ms", self.queue.map(|queue| queue.head_of_line));
+    }
+
+    /// Writes what became of the packet, and where it waited.
+    fn write_fate(&self, row: &mut Row<'_>) {
+        let (mut arrived, mut lost, mut in_routers, mut parts) = (None, "", None, None);
+        match self.fate {
+            Fate::UnderWay => {}
+            Fate::Arrived { at, in_routers: routers, delay } => {
+                (arrived, in_routers, parts) = (Some(at), routers, Some(delay));
+            }
+            Fate::Lost(reason) => lost = cause(reason),
+        }
+        let propagation = arrived.zip(parts).map(|(at, parts): (Instant, DelaySplit)| {
+            at.since(self.sent).saturating_sub(parts.total() + in_routers.unwrap_or_default())
+        });
+        let part = |of: fn(&DelaySplit) -> Duration| parts.as_ref().map(of);
         row.word("lost", lost);
         row.seconds("arrived_s", arrived);
         row.milliseconds("propagation_ms", propagation);
@@ -180,12 +190,17 @@ impl Mark {
         row.milliseconds("harq_ms", part(|parts| parts.harq));
         row.milliseconds("rlc_ms", part(|parts| parts.rlc));
         row.milliseconds("reordering_ms", part(|parts| parts.reordering));
+    }
+
+    /// Writes what the sender did once it knew.
+    fn write_answer(&self, row: &mut Row<'_>) {
+        let sending = |of: fn(&Answer) -> Sending| self.answer.as_ref().map(of).unwrap_or_default();
+        let (before, after) = (sending(|answer| answer.before), sending(|answer| answer.after));
         row.seconds("answered_s", self.answer.as_ref().map(|answer| answer.at));
         row.kilobytes("window_before_kb", before.window);
         row.kilobytes("window_after_kb", after.window);
         row.megabits("rate_before_mbps", before.rate);
         row.megabits("rate_after_mbps", after.rate);
-        row.end();
     }
 }
 
