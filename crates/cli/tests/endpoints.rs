@@ -2,19 +2,20 @@
 //! (L4STeam/udp_prague e8e3435): its receiver takes every datagram for data.
 
 use std::net::SocketAddr;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidemark_core::Ecn;
 use tidemark_emu::EcnSocket;
 
+use crate::common::command;
+
 const DATA_HEADER: usize = 13;
 const ACK: usize = 26;
 
 fn start(arguments: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidemark"));
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn summary(output: &Output) -> Value {

@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tempfile::TempDir;
 
+use crate::common::command;
+
 fn front(out: &Path, arguments: &[&str]) -> Output {
     let short = ["front", "--ues", "1", "--round-trips", "20ms", "--duration", "3 s", "--warmup", "1 s", "--out"];
-    Command::new(env!("CARGO_BIN_EXE_tidemark")).args(short).arg(out).args(arguments).output().unwrap()
+    command(&short).arg(out).args(arguments).output().unwrap()
 }
 
 #[test]

@@ -6,8 +6,10 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::common;
+
 fn tidemark(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_tidemark")).args(arguments).output().unwrap();
+    let output = common::tidemark(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
 }

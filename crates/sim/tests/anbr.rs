@@ -1,9 +1,8 @@
 //! Bit rate recommendations end to end: from the cell's resource blocks to the server's encoder.
 
-use std::path::Path;
+use tidemark_sim::RunResult;
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
+use crate::common;
 
 /// One video at a UE whose channel carries 20 Mbit/s, and another UE that takes half of the cell from 6 s to 12 s.
 const TEXT: &str = r#"
@@ -37,9 +36,7 @@ app = { app = "constant", rate = "30 Mbit/s", start = "6 s", stop = "12 s" }
 "#;
 
 fn run(overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("anbr.toml", TEXT, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(TEXT, overrides)
 }
 
 /// Mean rate of the video in Mbit/s between two seconds.

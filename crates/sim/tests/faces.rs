@@ -2,12 +2,11 @@
 //! real headers and replayed through the packet path, which reads bytes. Every packet gets the same verdict and leaves with
 //! the same bytes, and every acknowledgement is rewritten alike.
 
-use std::path::Path;
-
-use crate::replay::{Replay, Tally};
 use tidemark_marker::{Decides, LawConfig};
-use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Capture, Simulation};
+
+use crate::common;
+use crate::replay::{Replay, Tally};
 
 /// A fading channel with block errors, reports every 5 ms, one UE of every kind of flow and one that moves.
 const SCENARIO: &str = r#"
@@ -76,8 +75,7 @@ app = { app = "short-flows", size = "40 kB" }
 
 /// Runs the scenario with these values replaced, and replays what was captured.
 fn replayed(overrides: &[&str]) -> Tally {
-    let overrides: Vec<_> = overrides.iter().map(|text| (*text).to_string()).collect();
-    let scenario = Scenario::parse("faces.toml", SCENARIO, Path::new(""), &overrides).unwrap();
+    let scenario = common::read(SCENARIO, overrides);
     let folder = tempfile::tempdir().unwrap();
     let capture = Capture::create(folder.path()).unwrap();
     let mut simulation = Simulation::new(&scenario).unwrap();

@@ -5,8 +5,9 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{FlowResult, RunResult, Simulation};
+use tidemark_sim::{FlowResult, RunResult};
+
+use crate::common;
 
 /// Cells of `tidemark new`.
 const WIDE: &str = "bandwidth_mhz = 100\nlayers = 4\nmcs_table = \"qam256\"\n";
@@ -62,8 +63,7 @@ impl Setting<'_> {
                 );
             }
         }
-        let scenario = Scenario::parse("gate.toml", &text, folder, &[]).unwrap();
-        Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+        common::run_in(folder, &text, &[])
     }
 }
 

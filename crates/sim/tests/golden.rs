@@ -1,17 +1,16 @@
 //! Whole runs in integers: a change that alters results is seen, and accepted with `cargo insta review` where it is meant.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use tidemark_marker::LawConfig;
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
+use tidemark_sim::RunResult;
+
+use crate::common;
 
 const FIRST_LOOK: &str = include_str!("../../../scenarios/first-look.toml");
 
 fn run(overrides: &[String]) -> RunResult {
-    let scenario = Scenario::parse("first-look.toml", FIRST_LOOK, Path::new(""), overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(FIRST_LOOK, &overrides.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// One line a flow: packets, rates in kbit/s, delays in microseconds.

@@ -1,5 +1,6 @@
 //! Runs of the simulator from outside, in one program: linking costs more than most of the tests.
 
+mod common;
 mod replay;
 
 mod anbr;

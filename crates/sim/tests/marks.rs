@@ -1,16 +1,14 @@
 //! Marks that a run keeps: their reasons hold together, and they are the marks that arrive.
 
-use std::path::Path;
-
 use tidemark_record::output::read_marks;
-use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{MarkResult, RunResult, Simulation};
+
+use crate::common;
 
 const FIRST_LOOK: &str = include_str!("../../../scenarios/first-look.toml");
 
 fn run(overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    let scenario = Scenario::parse("first-look.toml", FIRST_LOOK, Path::new(""), &overrides).unwrap();
+    let scenario = common::read(FIRST_LOOK, overrides);
     let mut simulation = Simulation::new(&scenario).unwrap();
     simulation.keep_marks();
     simulation.run(|_| true).unwrap()
@@ -91,9 +89,7 @@ fn a_run_keeps_the_same_marks_each_time_and_changes_nothing_for_them() {
     let overrides = ["duration=2 s", "warmup=1 s"];
     let result = run(&overrides);
     assert_eq!(marks(&result), marks(&run(&overrides)));
-    let overrides: Vec<_> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    let scenario = Scenario::parse("first-look.toml", FIRST_LOOK, Path::new(""), &overrides).unwrap();
-    let without = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let without = common::run(FIRST_LOOK, &overrides);
     assert_eq!(without.marks, None);
     assert_eq!(serde_json::to_string(&without).unwrap(), serde_json::to_string(&result).unwrap());
 }

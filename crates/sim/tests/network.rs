@@ -1,9 +1,8 @@
 //! Runs of many cells: results per cell add up, and the same seed gives the same bytes.
 
-use std::path::Path;
+use tidemark_sim::{RunResult, output};
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation, output};
+use crate::common;
 
 const MANY: &str = r#"
 name = "many"
@@ -21,9 +20,7 @@ round_trip = "20 ms"
 "#;
 
 fn run(overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("test.toml", MANY, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(MANY, overrides)
 }
 
 #[test]
@@ -89,8 +86,7 @@ fn handovers_that_forward_or_lose_conserve_bytes_with_every_kind_of_law() {
 #[test]
 fn a_scenario_without_a_network_says_nothing_of_one() {
     let text = "name = \"one\"\nduration = \"1 s\"\n[[ue]]\nname = \"ue\"\n";
-    let scenario = Scenario::parse("test.toml", text, Path::new(""), &[]).unwrap();
-    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let result = common::run(text, &[]);
     let data = output::report_data(&result).unwrap();
     assert!(data.get("cells").is_none() && data["ues"][0].get("cell").is_none());
 }

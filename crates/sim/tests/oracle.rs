@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use tidemark_sim::Simulation;
-use tidemark_sim::scenario::{Direction, Scenario};
+use tidemark_sim::scenario::Direction;
+
+use crate::common;
 
 /// Mbit/s of the cell, and mean and 99th percentile of the queue in ms, over UEs.
 fn run(folder: &str, channel: &str, sender: &str, ues: u32) -> (f64, f64, f64) {
@@ -14,8 +15,7 @@ fn run(folder: &str, channel: &str, sender: &str, ues: u32) -> (f64, f64, f64) {
          [[ue]]\nname = \"ue\"\ncount = {ues}\nchannel = {channel}\nanbr = {{ exact = true, window = \"{window} ms\" }}\n\
          [[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\nsender = {{ controller = \"{sender}\" }}\n"
     );
-    let scenario = Scenario::parse("oracle.toml", &text, Path::new(folder), &[]).unwrap();
-    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let result = common::run_in(Path::new(folder), &text, &[]);
     let down = result.bearers.iter().filter(|bearer| bearer.direction == Direction::Downlink);
     let queues: Vec<_> = down.filter_map(|bearer| bearer.queue_ms).collect();
     let [mean, p99] = [queues.iter().map(|queue| queue.mean).sum::<f64>(), queues.iter().map(|queue| queue.p99).sum()];
@@ -70,8 +70,7 @@ fn on_a_wire_it_has_all_of_the_link_and_no_queue() {
         [[router]]\nname = \"link\"\nrate = \"40 Mbit/s\"\nchanges = [{ at = \"10 s\", rate = \"10 Mbit/s\" }]\nrecommends = true\n\
         [[flow]]\nname = \"flow\"\ncount = 2\nrouter = \"link\"\nround_trip = \"4 ms\"\n\
         sender = { controller = \"oracle\", allowance = \"10 ms\" }\n";
-    let scenario = Scenario::parse("wire.toml", text, Path::new(""), &[]).unwrap();
-    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let result = common::run(text, &[]);
     let router = &result.routers[0];
     let [p50, p999] = [0.5, 0.999].map(|fraction| router.queue.quantile(fraction).unwrap());
     assert!(router.utilisation > 0.999 && p50 < 3.0 && p999 < 25.0, "{} {p50} {p999} ms", router.utilisation);

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use tidemark_marker::LawConfig;
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{FlowResult, RunResult, Simulation};
+use tidemark_sim::{FlowResult, RunResult};
+
+use crate::common;
 
 const OVERLOAD: &str = include_str!("../../../scenarios/overload.toml");
 
 fn run(text: &str, overrides: &[String]) -> RunResult {
-    let scenario = Scenario::parse("overload.toml", text, Path::new(""), overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(text, &overrides.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// A run of the scenario, its flood and what is beside it.
@@ -168,8 +168,7 @@ fn no_packet_is_dropped_of_a_window_that_has_become_40_times_too_long() {
                 format!("flow.download.round_trip=\"{round_trip}\""),
                 format!("cell.f1u.report_period=\"{period}\""),
             ];
-            let scenario = Scenario::parse("capacity-loss.toml", text, &folder, &set).unwrap();
-            let flow = Simulation::new(&scenario).unwrap().run(|_| true).unwrap().flows.remove(0);
+            let flow = common::run_in(&folder, text, &set.each_ref().map(String::as_str)).flows.remove(0);
             if flow.dropped > 0 {
                 dropped.push(format!("{law}, {sender} over {round_trip}, reports every {period}: {}", flow.dropped));
             }

@@ -1,17 +1,10 @@
 //! Properties of a run whatever the controller: goodput, conservation, determinism, independence.
 
-use std::path::Path;
-
 use tidemark_marker::LawConfig;
 use tidemark_record::files::FILES;
-use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{RunResult, Simulation};
 
-fn run(text: &str, overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("test.toml", text, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
-}
+use crate::common::{read, run};
 
 const FIXED: &str = r#"
 name = "fixed"
@@ -140,7 +133,7 @@ fn first_transmissions_fail_one_time_in_ten_on_every_fading_channel() {
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has_and_says_so() {
-    let scenario = Scenario::parse("test.toml", FIXED, Path::new(""), &[]).unwrap();
+    let scenario = read(FIXED, &[]);
     let stop = tidemark_core::Instant::from_millis(7_000);
     let result = Simulation::new(&scenario).unwrap().run(|now| now < stop).unwrap();
     assert_eq!(result.interrupted_at_s, Some(7.0));

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use tidemark_record::files::File;
 use tidemark_sim::scenario::{Direction, Scenario};
-use tidemark_sim::{BearerResult, RunResult, Simulation};
+use tidemark_sim::{BearerResult, RunResult};
+
+use crate::common;
 
 /// One phone, five bearers; each flow has a rate of its own, by which it is found again.
 const TEXT: &str = r#"
@@ -79,9 +81,7 @@ app = { app = "constant", rate = "16 Mbit/s" }
 "#;
 
 fn run(overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("qos.toml", TEXT, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(TEXT, overrides)
 }
 
 /// Bearers of the phone, with what they carried.
@@ -179,8 +179,7 @@ app = { app = "constant", rate = "1 Mbit/s" }
 
 #[test]
 fn a_phones_upload_is_reported_by_bearer_as_its_flows_have_it() {
-    let scenario = Scenario::parse("uploads.toml", UPLOADS, Path::new(""), &[]).unwrap();
-    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let result = common::run(UPLOADS, &[]);
     let up: Vec<_> = result.bearers.iter().filter(|bearer| bearer.direction == Direction::Uplink).collect();
     let [default, own] = up[..] else { panic!("{:?}", result.bearers) };
     assert_eq!((default.drb, &default.qfi[..], own.drb, &own.qfi[..]), (1, &[1][..], 2, &[2][..]));
@@ -238,8 +237,7 @@ sender = {{ controller = "prague" }}
     };
     let parse = |law, marked| Scenario::parse("marked.toml", &text(law, marked), Path::new(""), &[]);
     let marks = |marked| {
-        let scenario = parse("l4span", marked).unwrap();
-        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        let result = common::run(&text("l4span", marked), &[]);
         [0, 1].map(|flow: usize| result.flows[flow].marked)
     };
     let [a, b] = marks(true);
@@ -273,9 +271,7 @@ sender = { controller = "prague" }
 #[test]
 fn the_5qi_says_whether_throughput_or_delay_comes_first() {
     let run = |overrides: &[&str]| {
-        let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-        let scenario = Scenario::parse("walk.toml", WALK, Path::new(""), &overrides).unwrap();
-        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        let result = common::run(WALK, overrides);
         (result.ues[0].throughput_mbps, result.ues[0].queue_ms.unwrap().mean)
     };
     let (best_effort, rendering) = (run(&[]), run(&["ue.0.five_qi=80"]));

@@ -1,9 +1,6 @@
 //! Reports of the DU must not decide how long queues are, nor what a law leaves of the rate.
 
-use std::path::Path;
-
-use tidemark_sim::Simulation;
-use tidemark_sim::scenario::Scenario;
+use crate::common;
 
 const SEEDS: u64 = 3;
 
@@ -41,8 +38,7 @@ round_trip = "30 ms"
 sender = {{ controller = "prague" }}
 "#
         );
-        let scenario = Scenario::parse("reports.toml", &text, Path::new(""), &[]).unwrap();
-        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        let result = common::run(&text, &[]);
         let mut all = result.flows[0].queue.clone();
         result.flows[1..].iter().for_each(|flow| all.merge(&flow.queue));
         queue += all.quantiles().unwrap().mean / SEEDS as f64;

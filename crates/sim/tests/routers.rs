@@ -1,15 +1,8 @@
 //! Wired bottlenecks: what is known of a queue without running one.
 
-use std::path::Path;
+use tidemark_sim::RunResult;
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
-
-fn run(text: &str, overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("routers.toml", text, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
-}
+use crate::common::run;
 
 const CONSTANT: &str = r#"
 name = "constant"

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
+use tidemark_sim::RunResult;
+
+use crate::common;
 
 /// Resource blocks of the cases that are run: 13 groups of 4.
 const PRBS: f64 = 52.0;
@@ -60,8 +61,7 @@ fn run(case: &Case) -> RunResult {
              app = {{ app = \"constant\", rate = \"{rate:.0} bit/s\", chunk = \"{chunk} B\", start = \"{start} us\" }}"
         );
     }
-    let scenario = Scenario::parse("case.toml", &text, Path::new(""), &[]).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(&text, &[])
 }
 
 /// Mean delay of the sparse packets in ms; `None` where there are none.

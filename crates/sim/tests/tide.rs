@@ -1,9 +1,6 @@
 //! The law `tide`: Prague and CUBIC in one DRB of a cell that stands still.
 
-use std::path::Path;
-
-use tidemark_sim::Simulation;
-use tidemark_sim::scenario::Scenario;
+use crate::common;
 
 #[test]
 fn prague_and_cubic_in_one_drb_fill_the_cell_and_neither_has_twice_the_other() {
@@ -16,8 +13,7 @@ fn prague_and_cubic_in_one_drb_fill_the_cell_and_neither_has_twice_the_other() {
              sender = {{ controller = \"{controller}\" }}\n"
         );
     }
-    let scenario = Scenario::parse("shared.toml", &text, Path::new("."), &[]).unwrap();
-    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let result = common::run(&text, &[]);
     let rates: Vec<_> = result.flows.iter().map(|flow| flow.throughput_mbps).collect();
     assert!(rates.iter().sum::<f64>() > 40.0, "{rates:?} of 40.1 Mbit/s");
     let ratio = rates[0] / rates[1];

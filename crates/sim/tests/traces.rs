@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use tidemark_cell::channel::{TraceConfig, TraceFormat};
 use tidemark_core::{Duration, Instant};
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
+use tidemark_sim::RunResult;
+
+use crate::common;
 
 /// Folder beside the project's.
 fn traces() -> Option<PathBuf> {
@@ -25,8 +26,7 @@ fn run(folder: &Path, channel: &str, seconds: u64) -> RunResult {
          [[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"20 ms\"\nsender = {{ controller = \"udp\" }}\n\
          app = {{ app = \"constant\", rate = \"400 Mbit/s\" }}\n"
     );
-    let scenario = Scenario::parse("trace.toml", &text, folder, &[]).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run_in(folder, &text, &[])
 }
 
 #[test]
@@ -115,8 +115,7 @@ fn an_acknowledgement_for_each_packet_finds_room_in_the_uplink_of_a_fast_trace()
              [[ue]]\nname = \"ue\"\nchannel = {channel}\n\
              [[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"20 ms\"\nsender = {{ controller = \"udp-prague\" }}\n"
         );
-        let scenario = Scenario::parse("fast.toml", &text, folder.path(), &[]).unwrap();
-        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        let result = common::run_in(folder.path(), &text, &[]);
         let (flow, uplink) = (&result.flows[0], result.ues[0].uplink.unwrap());
         println!("{flow:?}\n{uplink:?}");
         assert!(flow.throughput_mbps > 200.0, "{channel}: {} Mbit/s", flow.throughput_mbps);

@@ -1,16 +1,13 @@
 //! Uploads: the same transports the other way round, marked at the gNB by what their UEs report.
 
-use std::path::Path;
+use tidemark_sim::RunResult;
 
-use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation};
+use crate::common;
 
 const TEXT: &str = include_str!("../../../scenarios/uplink-l4s.toml");
 
 fn run(overrides: &[&str]) -> RunResult {
-    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse("uplink-l4s.toml", TEXT, Path::new(""), &overrides).unwrap();
-    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+    common::run(TEXT, overrides)
 }
 
 #[test]
