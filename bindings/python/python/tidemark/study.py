@@ -105,7 +105,9 @@ class Study:
         this program is a part of; or the address of a cluster (`ray://...`). Workers need the same build of this
         package. Ctrl-C ends the study, and what was run is kept.
         """
-        opened = self._study.open(Path("out") / f"{self.name}-study" if folder is None else folder, jobs or os.cpu_count() or 1)
+        opened = self._study.open(
+            Path("out") / f"{self.name}-study" if folder is None else folder, jobs or os.cpu_count() or 1
+        )
         with progress_bars.of_runs(self.name, progress) as tell:
             if executor == "local":
                 opened.execute(tell)
