@@ -12,5 +12,5 @@ def test_a_command_that_is_missing_is_not_replaced_by_another(tmp_path: Path) ->
     there = tmp_path / "tidemark"
     there.touch()
     assert find_tidemark(there) == there
-    with pytest.raises(LabError, match="there is no .*gone"):
+    with pytest.raises(LabError, match=r"there is no .*gone"):
         find_tidemark(tmp_path / "gone")

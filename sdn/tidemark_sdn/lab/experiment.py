@@ -244,7 +244,7 @@ class Laboratory:
         )
 
     def _connect_by_hop(self) -> None:
-        """Makes the line of two cables with a `tidemark net hop` between them: a queue, a wire with a delay, or both."""
+        """Makes the line of two cables with a `tidemark net hop` between them: queue, wire with a delay, or both."""
         experiment, hop = self.experiment, Namespace("hop")
         for switch in self.switches:
             switch.plug("line", hop, switch.name)
