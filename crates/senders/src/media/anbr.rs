@@ -45,7 +45,7 @@ pub enum AnbrPrague {
     /// UDP Prague in its real-time mode, at 60 frames a second: rounds last a frame's time at the least.
     #[default]
     Frames,
-    /// Eqs. 3.3, 3.4 and 3.7 of the thesis: a gain of 1/16, rounds of 25 ms at the least, and a packet more in each. A report comes for each packet.
+    /// Eqs. 3.3, 3.4 and 3.7 of the thesis: a gain of 1/16, rounds of 25 ms at the least, and a packet more in each.
     Printed,
 }
 
@@ -153,12 +153,7 @@ impl Anbr {
 
 impl MediaController for Anbr {
     fn report_policy(&self) -> ReportPolicy {
-        let policy = ReportPolicy::each_frame(Duration::from_millis(25));
-        match self.config.prague {
-            AnbrPrague::Frames => policy,
-            // The thesis' UE hands on the mark and the time of each packet (4.1.3).
-            AnbrPrague::Printed => ReportPolicy { packets: 1, ..policy },
-        }
+        ReportPolicy::each_frame(Duration::from_millis(25))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Some(rtt) = feedback.rtt {

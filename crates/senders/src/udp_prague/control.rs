@@ -169,7 +169,7 @@ impl Control {
         self.average(now, counters, sent);
         self.handle_loss(now, counters, sent);
         if used {
-            self.increase(now, counters, smoothed);
+            self.increase(counters, smoothed);
         }
         self.handle_marks(now, counters, sent);
         self.last = counters;
@@ -223,16 +223,11 @@ impl Control {
         }
     }
 
-    fn increase(&mut self, now: Instant, counters: Counters, smoothed: f64) {
+    fn increase(&mut self, counters: Counters, smoothed: f64) {
         let received = counters.received - self.last.received;
         let marked = counters.marked - self.last.marked;
         // No growth in the round of a loss, nor by packets that were marked.
         if self.lost_at.is_some() || received <= marked {
-            return;
-        }
-        // Section 4.1.3 of the thesis: the window grows again once a round trip has passed since its reduction.
-        let reduced = self.state == State::Reduced && !self.round_is_over(self.reduced_at, now, counters);
-        if self.config.growth == UdpPragueGrowth::Packet && reduced {
             return;
         }
         let acked = (received - marked) as f64 * self.packet_size();
@@ -375,24 +370,5 @@ mod tests {
         let by_queue = packets_a_round(UdpPragueGrowth::Queue, 20);
         assert!(by_queue[..8].iter().all(|packets| (packets - 1.0).abs() < 0.05), "{by_queue:?}");
         assert!(by_queue[12..].iter().all(|packets| *packets > 4.0), "{by_queue:?}");
-    }
-
-    /// Section 4.1.3 of the thesis: unmarked packets that arrive within a round trip of a reduction do not lift the window.
-    #[test]
-    fn growth_by_a_packet_waits_a_round_trip_after_a_reduction() {
-        let grown = |growth, wait: u64| {
-            let mut control = Control::new(&UdpPragueConfig { growth, ..UdpPragueConfig::default() });
-            let mut counters = Counters::default();
-            control.on_rtt(Duration::from_millis(50));
-            control.on_feedback(Instant::ZERO, counters, 0, true);
-            (counters.received, counters.marked) = (10, 1);
-            control.on_feedback(Instant::ZERO, counters, 20, true);
-            let reduced = control.window();
-            counters.received = 30;
-            control.on_feedback(Instant::ZERO + Duration::from_millis(wait), counters, 40, true);
-            control.window() > reduced
-        };
-        assert!(!grown(UdpPragueGrowth::Packet, 10) && grown(UdpPragueGrowth::Packet, 60));
-        assert!(grown(UdpPragueGrowth::Queue, 10));
     }
 }

@@ -51,7 +51,7 @@ pub enum UdpPragueGrowth {
     /// A packet, and after some rounds without marks a millisecond of the rate.
     #[default]
     Queue,
-    /// A packet, however long no marks come, and nothing in the round trip after a reduction: Eq. 3.7 and section 4.1.3 of the thesis "L4S and ANBR".
+    /// A packet, however long no marks come: Eq. 3.7 of the thesis "L4S and ANBR".
     Packet,
 }
 
