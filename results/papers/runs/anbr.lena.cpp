@@ -1,6 +1,7 @@
 // The thesis on L4S and ANBR (chapter 4.1) in ns-3 and 5G-LENA: two video UEs and a background UE in one cell.
 //
-// One run a call; a line of CSV to standard output. Needs no change of ns-3 or 5G-LENA: marks are made between PDCP and RLC,
+// One run a call; a line of CSV to standard output: load, row, seed, one-way delay in ms, Mbit/s of both streams, share of marks, round trip, delay of reports,
+// one-way delay of a frame's last packet, age of the head as packets came, background's Mbit/s and delay, Mbit/s of blocks, share of slots used, most and by busy UEs, MCS. Needs no change of ns-3 or 5G-LENA: marks are made between PDCP and RLC,
 // by the head of line of a copy of RLC's queue that follows RLC's own trace of what leaves.
 
 #include "ns3/antenna-module.h"
@@ -49,26 +50,15 @@ struct Options
     uint32_t seed = 1;
     double seconds = 30;
     std::string duplex = "fdd";     // fdd, flexible
-    std::string feedback = "uplink"; // uplink, direct, frame (uplink, one a frame), frame-direct
-    double feedbackDelay = 0;        // ms, of direct feedback
-    std::string mark = "arrive";    // arrive, leave
-    std::string hol = "exact";      // exact, ms
-    std::string tag = "own";        // own, pdu: the first SDU's mark holds for all that begin in its PDU
+    std::string feedback = "packet"; // a report for each packet or for each frame
     std::string estimate = "delivered"; // delivered, capability
     std::string clip = "window";    // window: the cap changes the window; rate: only the rate
-    uint32_t packet = 1250;         // UDP payload
-    double jitter = 1;              // scale of the frames' jitter
-    double sizes = 0;               // deviation of a frame's size over its mean, cut at 0.5 and 1.5
-    uint32_t refsc = 1;
-    double bgRate = 0; // Mbit/s; 0: by the load
-    double cap = 30;   // Mbit/s
-    bool grow = true;
-    std::string name;
-    std::string series;
 } g;
 
 constexpr double START = 0.6;
 constexpr uint32_t HEADERS = 28, PDCP = 2;
+constexpr uint32_t PACKET = 1250; // UDP payload of a packet, in bytes
+constexpr double CAP = 30;        // rate of the video at the most, in Mbit/s
 
 struct Message
 {
@@ -138,10 +128,7 @@ struct RlcQueue : public NrRlcSapProvider
 
     double Hol() const
     {
-        if (sdus.empty())
-            return 0;
-        const double ms = (Now() - sdus.front().arrived) * 1e3;
-        return g.hol == "ms" ? std::floor(ms + 1e-9) : ms;
+        return sdus.empty() ? 0 : (Now() - sdus.front().arrived) * 1e3;
     }
     static bool Marked(double hol)
     {
@@ -172,7 +159,7 @@ struct VideoFlow
     std::vector<bool> marks;
     std::vector<float> sentAt;
     std::vector<uint16_t> size;
-    Ptr<NormalRandomVariable> jitter, sizes;
+    Ptr<NormalRandomVariable> jitter;
     // Receiver, one report a frame.
     uint32_t inFrame = 0, inFrameMarked = 0, inFrameUnmarkedBytes = 0;
     // Measures.
@@ -198,8 +185,7 @@ RlcQueue::TransmitPdcpPdu(TransmitPdcpPduParameters params)
         VideoFlow& flow = *flows[tag.flow];
         holSum += hol;
         holCount++;
-        if (g.mark == "arrive")
-            flow.marks[tag.seq] = Marked(hol);
+        flow.marks[tag.seq] = Marked(hol);
     }
     sdus.push_back({tagged ? tag.flow : UINT32_MAX, tag.seq, params.pdcpPdu->GetSize(), Now()});
     bytes += params.pdcpPdu->GetSize();
@@ -223,25 +209,10 @@ RlcQueue::OnTxPdu(uint16_t, uint8_t, uint32_t size)
     }
     if (n > sdus.size())
         wrong[0]++;
-    bool mark = false, fresh = true;
     while (data > 0 && !sdus.empty())
     {
         Sdu& sdu = sdus.front();
         const uint32_t take = std::min(data, sdu.left);
-        if (sdu.flow != UINT32_MAX)
-        {
-            auto& marks = flows[sdu.flow]->marks;
-            if (g.mark == "leave" && take == sdu.left)
-                marks[sdu.seq] = Marked(Hol());
-            if (g.tag == "pdu")
-            {
-                if (fresh)
-                    mark = marks[sdu.seq];
-                else
-                    marks[sdu.seq] = mark;
-            }
-        }
-        fresh = false;
         data -= take;
         sdu.left -= take;
         bytes -= take;
@@ -257,21 +228,12 @@ RlcQueue::OnTxPdu(uint16_t, uint8_t, uint32_t size)
 void
 VideoFlow::SendFrame()
 {
-    double mean = rate * 1e6 / 60 / 8;
-    if (g.sizes > 0)
-    {
-        double factor;
-        do
-            factor = 1 + g.sizes * sizes->GetValue();
-        while (factor > 1.5 || factor <= 0.5);
-        mean *= factor;
-    }
-    uint32_t left = std::max<uint32_t>(mean, 60);
+    uint32_t left = std::max<uint32_t>(rate * 1e6 / 60 / 8, 60);
     frame++;
     frames++;
     while (left > 0)
     {
-        const uint32_t payload = std::max<uint32_t>(std::min(left, g.packet), sizeof(Message));
+        const uint32_t payload = std::max<uint32_t>(std::min(left, PACKET), sizeof(Message));
         left -= std::min(left, payload);
         Message m{0, id, seq, 0, 0, 0, frame, left == 0, Now(), rate};
         Ptr<Packet> packet = Encode(m, payload);
@@ -289,7 +251,7 @@ VideoFlow::SendFrame()
     do
         shift = jitter->GetValue();
     while (shift > 2 || shift <= -2);
-    Simulator::Schedule(Seconds(1.0 / 60 + g.jitter * shift * 1e-3), &VideoFlow::SendFrame, this);
+    Simulator::Schedule(Seconds(1.0 / 60 + shift * 1e-3), &VideoFlow::SendFrame, this);
 }
 
 void
@@ -320,8 +282,7 @@ VideoFlow::OnPacket(Ptr<Socket> socket)
         report.count = 1;
         report.unmarkedBytes = mark ? 0 : packet->GetSize();
         report.rate = Now();
-        const bool byFrame = g.feedback.rfind("frame", 0) == 0;
-        if (byFrame)
+        if (g.feedback == "frame")
         {
             if (!m.last)
                 continue;
@@ -330,10 +291,7 @@ VideoFlow::OnPacket(Ptr<Socket> socket)
             report.unmarkedBytes = inFrameUnmarkedBytes;
             inFrame = inFrameMarked = inFrameUnmarkedBytes = 0;
         }
-        if (g.feedback == "direct" || g.feedback == "frame-direct")
-            Simulator::Schedule(Seconds(g.feedbackDelay * 1e-3), &VideoFlow::Feedback, this, report);
-        else if (g.feedback != "off")
-            ue->SendTo(Encode(report, UPLINK_SIZE), 0, toServer);
+        ue->SendTo(Encode(report, UPLINK_SIZE), 0, toServer);
     }
 }
 
@@ -382,7 +340,7 @@ VideoFlow::Feedback(const Message& m)
         ackedThen = acked;
         markedThen = ackedMarked;
     }
-    const double mss = g.packet;
+    const double mss = PACKET;
     if (m.unmarkedBytes > 0 && now - reducedAt >= srtt)
         window += m.unmarkedBytes * srtt * srtt * mss / (window * vrtt * vrtt);
     if (m.marked > 0 && now - reducedAt >= vrtt)
@@ -399,9 +357,9 @@ void
 VideoFlow::Derive()
 {
     prague = window / srtt * 8e-6;
-    if (prague > g.cap)
+    if (prague > CAP)
     {
-        prague = g.cap;
+        prague = CAP;
         if (g.clip == "window")
             window = prague * 1e6 / 8 * srtt;
     }
@@ -415,7 +373,7 @@ VideoFlow::Derive()
 void
 VideoFlow::Recommend(double value)
 {
-    recommended = std::min(std::max(value, 0.1), g.cap);
+    recommended = std::min(std::max(value, 0.1), CAP);
     if (g.row == "anbr")
         rate = recommended;
     else if (g.row == "hybrid" && !lastMarked)
@@ -432,7 +390,6 @@ struct Slots
     double bytes = 0, mcs = 0;
     uint64_t mcsCount = 0;
     std::map<uint32_t, std::pair<uint64_t, double>> full; // by UEs with data: slots with something left over, bytes
-    double windowBytes = 0;
     double perSlot = 0; // the most bytes that a slot had
 } slots;
 
@@ -484,7 +441,6 @@ OnDl(NrSchedulingCallbackInfo info)
     slots.blocks[info.m_rnti] += info.m_tbSize;
     slots.mcs += info.m_mcs;
     slots.mcsCount++;
-    slots.windowBytes += info.m_tbSize;
     for (auto& queue : queues)
         if (queue->rnti == info.m_rnti)
             queue->taken += info.m_tbSize;
@@ -533,16 +489,12 @@ EndWindow()
             if (g.row == "anbr" || g.row == "hybrid")
             {
                 Message m{2, flow->id, 0, 0, 0, 0, 0, 0, Now(), value};
-                if (g.feedback == "direct" || g.feedback == "frame-direct")
-                    flow->Recommend(value);
-                else
-                    flow->ue->SendTo(Encode(m, UPLINK_SIZE), 0, flow->toServer);
+                flow->ue->SendTo(Encode(m, UPLINK_SIZE), 0, flow->toServer);
             }
         }
     }
     for (auto& queue : queues)
         queue->payload = queue->taken = 0;
-    slots.windowBytes = 0;
 }
 
 // Background: on and off, packets at a constant rate while on, as ns-3's OnOffApplication.
@@ -618,17 +570,6 @@ Attach(Ptr<NetDevice> gnb, NetDeviceContainer ues)
     }
 }
 
-FILE* series = nullptr;
-void
-Sample()
-{
-    Simulator::Schedule(MilliSeconds(2), &Sample);
-    std::fprintf(series, "%.4f", Now());
-    for (auto& flow : flows)
-        std::fprintf(series, ",%.3f,%.1f,%.3f,%.4f,%.2f,%lu", flow->rate, flow->window, flow->srtt * 1e3, flow->alpha, queues[flow->id]->Hol(), (unsigned long)queues[flow->id]->bytes);
-    std::fprintf(series, ",%lu\n", (unsigned long)queues[2]->bytes);
-}
-
 } // namespace
 
 int
@@ -644,20 +585,8 @@ main(int argc, char** argv)
     cmd.AddValue("seconds", "", g.seconds);
     cmd.AddValue("duplex", "", g.duplex);
     cmd.AddValue("feedback", "", g.feedback);
-    cmd.AddValue("delay", "", g.feedbackDelay);
-    cmd.AddValue("mark", "", g.mark);
-    cmd.AddValue("hol", "", g.hol);
-    cmd.AddValue("tag", "", g.tag);
     cmd.AddValue("estimate", "", g.estimate);
     cmd.AddValue("clip", "", g.clip);
-    cmd.AddValue("packet", "", g.packet);
-    cmd.AddValue("jitter", "", g.jitter);
-    cmd.AddValue("sizes", "", g.sizes);
-    cmd.AddValue("refsc", "", g.refsc);
-    cmd.AddValue("bg", "", g.bgRate);
-    cmd.AddValue("cap", "", g.cap);
-    cmd.AddValue("name", "", g.name);
-    cmd.AddValue("series", "", g.series);
     cmd.Parse(argc, argv);
 
     SeedManager::SetSeed(1);
@@ -692,7 +621,7 @@ main(int argc, char** argv)
     nr->SetDlErrorModel("ns3::NrEesmIrT1");
     nr->SetUlErrorModel("ns3::NrEesmIrT1");
     nr->SetGnbDlAmcAttribute("AmcModel", EnumValue(NrAmc::ErrorModel));
-    nr->SetGnbDlAmcAttribute("NumRefScPerRb", UintegerValue(g.refsc));
+    nr->SetGnbDlAmcAttribute("NumRefScPerRb", UintegerValue(1));
     nr->SetGnbPhyAttribute("TxPower", DoubleValue(46));
     nr->SetGnbPhyAttribute("Numerology", UintegerValue(1));
     nr->SetUePhyAttribute("TxPower", DoubleValue(23));
@@ -774,7 +703,7 @@ main(int argc, char** argv)
     {
         auto flow = std::make_unique<VideoFlow>();
         flow->id = i;
-        flow->rate = flow->prague = g.cap;
+        flow->rate = flow->prague = CAP;
         flow->server = open(server, 5000 + i);
         flow->ue = open(ues.Get(i), 6000);
         flow->toUe = InetSocketAddress(addresses.GetAddress(i), 6000);
@@ -783,7 +712,6 @@ main(int argc, char** argv)
         flow->server->SetRecvCallback(MakeCallback(&VideoFlow::OnFeedback, flow.get()));
         flow->jitter = CreateObject<NormalRandomVariable>();
         flow->jitter->SetAttribute("Variance", DoubleValue(2));
-        flow->sizes = CreateObject<NormalRandomVariable>();
         Simulator::Schedule(Seconds(START - 0.1 + place->GetValue(0, 1.0 / 60)), &VideoFlow::SendFrame, flow.get());
         flows.push_back(std::move(flow));
     }
@@ -805,10 +733,7 @@ main(int argc, char** argv)
     }
     background.on->SetStream(1);
     background.off->SetStream(2);
-    if (g.bgRate > 0)
-        background.rate = g.bgRate;
-    if (g.load != "empty")
-        Simulator::Schedule(Seconds(START - 0.1), &Background::Start, &background);
+    Simulator::Schedule(Seconds(START - 0.1), &Background::Start, &background);
 
     Simulator::Schedule(Seconds(START - 0.15), &Attach, gnb.Get(0), ue);
     Simulator::Schedule(Seconds(START - 0.1), &EndWindow);
@@ -816,11 +741,6 @@ main(int argc, char** argv)
     {
         NrHelper::GetGnbMac(gnb.Get(0), i)->TraceConnectWithoutContext("DlScheduling", MakeCallback(&OnDl));
         NrHelper::GetGnbMac(gnb.Get(0), i)->TraceConnectWithoutContext("UlScheduling", MakeCallback(&OnUl));
-    }
-    if (!g.series.empty())
-    {
-        series = std::fopen(g.series.c_str(), "w");
-        Simulator::Schedule(Seconds(START), &Sample);
     }
 
     Simulator::Stop(Seconds(START + g.seconds));
@@ -849,16 +769,14 @@ main(int argc, char** argv)
             wrong += count;
     const double n = std::max<double>(packets, 1), r = std::max<double>(rtts, 1);
     auto full = [](uint32_t k) { auto& f = slots.full[k]; return f.first ? f.second / f.first * 8 / 500 : 0.0; };
-    std::printf("%s,%s,%u,%.3f,%.3f,%.4f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.4f,%.2f,%.2f,%.2f,%.2f,%.3f,%.4f,%lu,%lu,%lu,%s %s %s %s %s %.0fs\n",
-                g.load.c_str(), g.name.c_str(), g.seed, owd / n * 1e3, bytes * 8e-6 / g.seconds, marked / n, rtt / r * 1e3,
+    std::printf("%s,%s %g-%g,%u,%.3f,%.3f,%.4f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.4f,%.2f,%.2f,%.2f,%.2f,%.3f,%.4f,%lu,%lu,%lu,%s %s %s %s %.0fs\n",
+                g.load.c_str(), g.row.c_str(), g.low, g.high, g.seed, owd / n * 1e3, bytes * 8e-6 / g.seconds, marked / n, rtt / r * 1e3,
                 fb / r * 1e3, frameOwd / std::max<double>(frames, 1) * 1e3, holSum / std::max<double>(holCount, 1),
                 background.bytes * 8e-6 / g.seconds, background.owd / std::max<double>(background.packets, 1) * 1e3,
                 slots.bytes * 8e-6 / g.seconds, slots.busy / (g.seconds * 2000), slots.perSlot * 8 / 500,
                 full(1), full(2), full(3), slots.mcs / std::max<double>(slots.mcsCount, 1),
                 uplinks.slotsUsed / (g.seconds * 2000), (unsigned long)slots.retx, (unsigned long)reductions, (unsigned long)wrong,
-                g.duplex.c_str(), g.feedback.c_str(), g.mark.c_str(), g.clip.c_str(), g.estimate.c_str(), g.seconds);
-    if (series)
-        std::fclose(series);
+                g.duplex.c_str(), g.feedback.c_str(), g.clip.c_str(), g.estimate.c_str(), g.seconds);
     Simulator::Destroy();
     return 0;
 }
