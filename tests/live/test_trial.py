@@ -2,10 +2,13 @@
 
 import csv
 import io
+import json
 import os
 import signal
 import subprocess
+import sys
 
+import pytest
 from conftest import GATEWAY, TIDEMARK
 
 CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv", "--quiet"]
@@ -36,3 +39,33 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
 def test_a_program_that_fails_fails_the_test(tmp_path):
     code, _, said = trial(tmp_path, "false")
     assert code == 1, said
+
+
+@pytest.mark.brief
+def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
+    """A flood with ECT(1) at twice the cell's rate, from the host to the UE that the program is."""
+    flood = (
+        "import socket, sys, time\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "s.setsockopt(0, 1, 1)  # IP_TOS: ECT(1)\n"
+        "s.bind(('0.0.0.0', 4200))\n"
+        "while True:\n"
+        "    _, ue = s.recvfrom(100)\n"
+        "    end = time.monotonic() + 3\n"
+        "    while time.monotonic() < end:\n"
+        "        for _ in range(12):\n"
+        "            s.sendto(bytes(1200), ue)\n"
+        "        time.sleep(0.001)\n"
+    )
+    ask = f"import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'go', ('{GATEWAY}', 4200)); time.sleep(4)"
+    server = subprocess.Popen([sys.executable, "-c", flood], start_new_session=True)
+    try:
+        code, rows, said = trial(tmp_path, sys.executable, "-c", ask)
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+    assert code == 1 and "did not give way: harms others" in said, said
+    _, marks, _ = rows
+    assert marks["harmful"] == "1", rows
+    flows = json.loads((tmp_path / "with-marks-1/summary.json").read_text())["flows"]
+    assert [flow["gave_way"] for flow in flows if "gave_way" in flow] == [False], flows

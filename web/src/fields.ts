@@ -158,6 +158,8 @@ export interface FlowResult {
   dropped: number;
   /** Segments that the sender sent again; absent where the endpoints are not ours. */
   retransmissions: number | null;
+  /** True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in virtual time. */
+  gave_way?: boolean | null;
   /** Mean one-way delay, taken apart. */
   split_ms: Split | null;
 }
@@ -559,7 +561,7 @@ export const FIELDS: Record<string, Record<string, string>> = {
   Event: { t_s: "number", event: "string", ue: "string?", detail: "string?" },
   LiveResult: { lateness_us: "Lateness", busy: "number", real_time_priority: "boolean", packets_in: "number", packets_out: "number", refused: "number", unroutable: "number?", unreadable: "number?", overload: "number", not_admitted: "number", device_drops: "number", uplink_busy_s: "number?" },
   Lateness: { p50: "number", p99: "number", p999: "number", max: "number", deadlines: "number" },
-  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", split_ms: "Split" },
+  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", split_ms: "Split" },
   Transfers: { completed: "number", completion_ms: "Quantiles" },
   MediaResult: { frames_sent: "number", frames_discarded: "number", frames_received: "number", frames_lost: "number", freezes: "number", frozen_s: "number", delay_ms: "Quantiles", sender_queue_ms: "Quantiles", delay_budget_ms: "number", in_budget: "number", satisfied: "boolean" },
   Freeze: { flow: "string", t_s: "number", frozen_s: "number" },

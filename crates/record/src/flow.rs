@@ -212,6 +212,7 @@ impl FlowRecord {
             marked: self.marked,
             dropped: self.dropped,
             retransmissions: ends.map(|ends| ends.server.1.retransmissions - ends.server.0.retransmissions),
+            gave_way: None,
             split_ms: self.split(of.has_router),
             owd: self.owd.clone(),
             rtt: self.rtt.clone(),

@@ -220,6 +220,10 @@ results! {
         pub dropped: u64 = [csv, "drops"],
         /// Segments that the sender sent again; absent where the endpoints are not ours.
         pub retransmissions: Option<u64> = [csv, "retx"],
+        /// True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in
+        /// virtual time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub gave_way: Option<bool>,
         /// Mean one-way delay, taken apart.
         pub split_ms: Option<Split> = [csv],
         /// Distribution of the one-way delay.

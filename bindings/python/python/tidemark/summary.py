@@ -249,6 +249,8 @@ class FlowResult:
     """Downlink packets that the network dropped."""
     retransmissions: int | None
     """Segments that the sender sent again; absent where the endpoints are not ours."""
+    gave_way: bool | None = None
+    """True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in virtual time."""
     split_ms: Split | None
     """Mean one-way delay, taken apart. Unit: ms."""
 

@@ -1,7 +1,7 @@
 //! Recorder of a live cell, and the result that comes of it.
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{BearerId, Event as CellEvent, UeId, UeStats};
+use tidemark_cell::{BearerId, DropReason, Event as CellEvent, UeId, UeStats};
 use tidemark_core::{BitRate, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
@@ -174,6 +174,9 @@ impl Recorder {
             (*said, *marks) = (law(index(ue), *drb, (began, now)), marked(*marks));
         }
         result.ues.iter_mut().for_each(|UeResult { marked: marks, .. }| *marks = marked(*marks));
+        for (flow, codepoints) in result.flows.iter_mut().zip(&self.codepoints) {
+            flow.gave_way = codepoints.gave_way().filter(|_| !self.is_du);
+        }
         let Machine { busy, counters, is_fifo, lateness } = &self.machine;
         let live = LiveResult {
             lateness_us: *lateness,
@@ -227,6 +230,9 @@ impl Observer for Recorder {
             CellEvent::Dropped { direction: Direction::Uplink, .. } => Event::UplinkDropped { ue: index, drb },
             CellEvent::Dropped { packet, reason, .. } => {
                 let flow = self.flow(packet.flow, ue, None);
+                if matches!(reason, DropReason::Law | DropReason::QueueFull) {
+                    self.codepoints(flow).dropped();
+                }
                 self.recorder.marks.lost(flow, packet.payload.number, reason);
                 Event::Dropped { flow }
             }

@@ -1,10 +1,9 @@
 //! `tidemark test`: a program behind a cell without marks, with marks, and with an outage; one table.
 
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration as Wait;
 
@@ -19,7 +18,6 @@ use tidemark_study::statistics::Estimate;
 
 use super::control;
 use super::preset::{self, DEFAULT};
-use super::verdict::HARMS;
 use crate::format::{self, Format, Output};
 use crate::seeds;
 use tidemark_terminal::error::diagnostic;
@@ -118,10 +116,12 @@ impl Test {
             rows.push(row(kind, &outcomes));
         }
         match self.output.format {
-            Format::Table => print(&rows),
+            Format::Table => {
+                print(&rows);
+                say!("reports: {}", self.out.display());
+            }
             other => format::rows(other, &rows)?,
         }
-        say!("reports: {}", self.out.display());
         let is_good = rows.iter().all(|row| row.succeeded == row.runs && row.harmful == 0);
         Ok(if is_good { 0 } else { FAILED })
     }
@@ -131,7 +131,7 @@ impl Test {
         let before = lease::sockets();
         // The standard output is for the table alone.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
-        let mut child = self.shell(kind, &out)?.stdout(output).stderr(Stdio::piped()).spawn().into_diagnostic()?;
+        let mut child = self.shell(kind, &out)?.stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
             let ue = self.ue()?;
@@ -146,23 +146,13 @@ impl Test {
                 }
             });
         }
-        let mut is_harmful = false;
-        for line in child
-            .stderr
-            .take()
-            .into_iter()
-            .flat_map(|lines| BufReader::new(lines).lines())
-            .map_while(std::result::Result::ok)
-        {
-            is_harmful |= line.starts_with("tidemark: ") && line.contains(HARMS);
-            eprintln!("{line}");
-        }
         let code = child.wait().into_diagnostic()?.code().unwrap_or(-1);
         if interrupt::happened() {
             return Err(miette!("interrupted: sessions that ended have their results in {}", self.out.display()));
         }
         let summary = seeds::summary(&out)
             .map_err(|_| miette!("the session {} has no results: see what it said above", kind.name()))?;
+        let is_harmful = summary["flows"].as_array().into_iter().flatten().any(|flow| flow["gave_way"] == false);
         Ok(Outcome { code, is_harmful, ue: summary["ues"][0].clone() })
     }
 

@@ -2,14 +2,12 @@
 
 use tidemark_core::Ecn;
 
-/// Words of a verdict on a flow that takes no notice of its marks.
-pub(super) const HARMS: &str = "harms others";
 /// Packets of a flow that has a verdict, at the least.
 const MIN_PACKETS: u64 = 100;
 /// Marks from which on something can be said of the answer to them.
 const MIN_MARKS: u64 = 20;
-/// Share of a flow's packets since its first mark that a law marks where the flow keeps the queue beyond the law's threshold. A sender that answers
-/// has a few marks a round trip.
+/// Share of a flow's packets since its first mark that are marked or dropped where the flow keeps the queue beyond the law's threshold. A sender that
+/// answers has a few marks a round trip.
 const UNANSWERED: f64 = 0.5;
 /// Flows with a sentence; of more those with the most packets.
 const MAX_FLOWS: usize = 12;
@@ -20,8 +18,9 @@ pub(super) struct Codepoints {
     /// By the two bits of the codepoint: Not-ECT, ECT(1), ECT(0), CE.
     came: [u64; 4],
     marked: u64,
-    /// Packets that came since the first mark.
+    /// Packets that came, and that were dropped, since the first mark.
     since: u64,
+    dropped: u64,
 }
 
 impl Codepoints {
@@ -36,8 +35,23 @@ impl Codepoints {
         self.marked += 1;
     }
 
+    /// Counts a packet that the law or a full queue dropped: a flood is dropped before it can be marked.
+    pub(super) fn dropped(&mut self) {
+        self.dropped += u64::from(self.marked > 0);
+    }
+
     fn packets(&self) -> u64 {
         self.came.iter().sum()
+    }
+
+    /// Marks and drops over packets since the first mark.
+    fn share(&self) -> f64 {
+        ((self.marked + self.dropped) as f64 / self.since.max(1) as f64).min(1.0)
+    }
+
+    /// True where the flow gave way to its marks; `None` where too few packets or marks tell.
+    pub(super) fn gave_way(&self) -> Option<bool> {
+        (self.packets() >= MIN_PACKETS && self.marked >= MIN_MARKS).then(|| self.share() < UNANSWERED)
     }
 
     fn verdict(&self) -> String {
@@ -49,15 +63,16 @@ impl Codepoints {
             (l4s, classic) if l4s >= classic => "L4S",
             _ => "classic ECN",
         };
-        let share = self.marked as f64 / self.since.max(1) as f64;
-        let marks = format!("marked {} times", self.marked);
-        match self.marked {
-            0 => format!("asked for {asked}, and was not marked: nothing is known of its answer"),
-            1..MIN_MARKS => format!("asked for {asked}, {marks}: too few to tell its answer"),
-            _ if share >= UNANSWERED => {
-                format!("{marks}, {:.0} % of its packets, did not give way: {HARMS}", share.min(1.0) * 100.0)
+        let (marks, share) = (format!("marked {} times", self.marked), self.share() * 100.0);
+        match self.gave_way() {
+            None if self.marked == 0 => {
+                format!("asked for {asked}, and was not marked: nothing is known of its answer")
             }
-            _ => format!("{marks}, {:.1} % of its packets, gave way: does {asked}", share * 100.0),
+            None => format!("asked for {asked}, {marks}: too few to tell its answer"),
+            Some(false) => {
+                format!("{marks}, {share:.0} % of its packets marked or dropped, did not give way: harms others")
+            }
+            Some(true) => format!("{marks}, {share:.1} % of its packets, gave way: does {asked}"),
         }
     }
 }
@@ -92,6 +107,17 @@ mod tests {
         flow
     }
 
+    /// A flood at twice the cell's rate: half of it is dropped, and most of what is left is marked.
+    #[test]
+    fn a_flood_that_is_dropped_as_much_as_it_is_marked_did_not_give_way() {
+        let mut flood = Codepoints::default();
+        for number in 0..10_000 {
+            flood.came(Ecn::Ect1);
+            if number % 20 < 9 { flood.marked() } else { flood.dropped() }
+        }
+        assert_eq!(flood.gave_way(), Some(false));
+    }
+
     #[test]
     fn every_flow_has_a_sentence_on_its_answer() {
         let flows = [
@@ -105,7 +131,7 @@ mod tests {
         assert_eq!(
             sentences(flows.into_iter()),
             [
-                "rude: marked 8999 times, 100 % of its packets, did not give way: harms others (10000 ECT(1))",
+                "rude: marked 8999 times, 100 % of its packets marked or dropped, did not give way: harms others (10000 ECT(1))",
                 "call: marked 424 times, 5.0 % of its packets, gave way: does L4S (9000 ECT(1))",
                 "old: asked for no L4S: can't be marked (800 Not-ECT)",
                 "short: asked for L4S, and was not marked: nothing is known of its answer (700 ECT(1))",
