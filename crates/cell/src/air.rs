@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tidemark_core::Instant;
 
-/// What is of one kind and under way on the air of a cell. All of it takes the same time, so that it is a queue.
+/// Queue of what is under way on the air of a cell, of one kind: all of it takes the same time.
 pub(crate) struct Air<T>(VecDeque<(Instant, T)>);
 
 impl<T> Air<T> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use miette::{Context as _, IntoDiagnostic as _, Result, miette};
 use tidemark_record::files::MARKS;
-use tidemark_record::whole::Part;
+use tidemark_record::staging::Staging;
 use tidemark_sim::scenario::Scenario;
 use tidemark_study::difference;
 
@@ -58,7 +58,7 @@ pub(crate) fn for_seeds(out: &Path, scenarios: &[Scenario], force: Force) -> Res
 /// A folder that can't be written.
 pub(crate) fn make(out: &Path) -> Result<()> {
     let unwritable = || format!("{} can't be written: name another folder with --out", out.display());
-    Part::new(out).map(drop).into_diagnostic().wrap_err_with(unwritable)
+    Staging::new(out).map(drop).into_diagnostic().wrap_err_with(unwritable)
 }
 
 fn keep(out: &Path, lost: Option<String>, Force { force }: Force) -> Result<()> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, Result, miette};
-use tidemark_record::whole::{self, Part};
+use tidemark_record::staging::{self, Staging};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
@@ -22,9 +22,9 @@ use tidemark_terminal::{detail, interrupt, parallel, say};
 /// A scenario that can't be run, a folder that can't be written, or an interrupt.
 pub(crate) fn execute(scenarios: &[Scenario], out: &Path, force: Force, format: Format) -> Result<()> {
     folder::for_seeds(out, scenarios, force)?;
-    let part = Part::new(out).into_diagnostic()?;
+    let staging_folder = Staging::new(out).into_diagnostic()?;
     let one = |scenario: &Scenario| {
-        let folder = part.path().join(format!("{SEED}{}", scenario.seed));
+        let folder = staging_folder.path().join(format!("{SEED}{}", scenario.seed));
         simulate(scenario, &folder).map(|()| folder)
     };
     let unfinished = || Err(miette!("a run did not finish"));
@@ -36,7 +36,7 @@ pub(crate) fn execute(scenarios: &[Scenario], out: &Path, force: Force, format: 
     let pool = Pool::read(&done)?;
     let texts = [format::csv(pool.rows())?, serde_json::to_string_pretty(pool.rows()).into_diagnostic()? + "\n"];
     let written = || "the results could not be written: what was there before is as it was, or gone";
-    replace(out, &part, &done, &texts).into_diagnostic().wrap_err_with(written)?;
+    replace(out, &staging_folder, &done, &texts).into_diagnostic().wrap_err_with(written)?;
     match format {
         Format::Table => pool.print(),
         other => format::rows(other, pool.rows())?,
@@ -50,22 +50,22 @@ pub(crate) fn execute(scenarios: &[Scenario], out: &Path, force: Force, format: 
 }
 
 /// Puts the seeds and their means in place of what the folder has.
-fn replace(out: &Path, part: &Part, done: &[PathBuf], texts: &[String]) -> std::io::Result<()> {
+fn replace(out: &Path, staging_folder: &Staging, done: &[PathBuf], texts: &[String]) -> std::io::Result<()> {
     // A full disk shows here, while all that was there is whole.
     for (name, text) in POOL.iter().zip(texts) {
-        fs::write(part.path().join(name), text)?;
+        fs::write(staging_folder.path().join(name), text)?;
     }
-    let old = part.path().join("old");
+    let old = staging_folder.path().join("old");
     fs::create_dir_all(&old)?;
-    POOL.iter().try_for_each(|name| whole::remove(&out.join(name)))?;
-    for folder in seeds::whole_or_not(out) {
+    POOL.iter().try_for_each(|name| staging::remove(&out.join(name)))?;
+    for folder in seeds::seed_folders(out) {
         fs::rename(&folder, old.join(folder.file_name().unwrap_or_default()))?;
     }
-    tidemark_record::output::names().try_for_each(|name| whole::remove(&out.join(name)))?;
+    tidemark_record::output::names().try_for_each(|name| staging::remove(&out.join(name)))?;
     for folder in done {
         fs::rename(folder, out.join(folder.file_name().unwrap_or_default()))?;
     }
-    POOL.iter().rev().try_for_each(|name| fs::rename(part.path().join(name), out.join(name)))
+    POOL.iter().rev().try_for_each(|name| fs::rename(staging_folder.path().join(name), out.join(name)))
 }
 
 fn simulate(scenario: &Scenario, out: &Path) -> Result<()> {

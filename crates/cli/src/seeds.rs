@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, Result, miette};
 use serde_json::Value;
-use tidemark_record::whole;
+use tidemark_record::staging;
 
 /// Beginning of the names of the seeds' folders.
 pub(crate) const SEED: &str = "seed-";
@@ -19,11 +19,11 @@ pub(crate) fn seed(folder: &Path) -> Option<u64> {
 
 /// Folders of seeds in a folder that pools them; none in that of one run, nor where the means are missing, without which it is not whole.
 pub(crate) fn folders(pool: &Path) -> Vec<PathBuf> {
-    if pool.join(POOL[0]).exists() { whole_or_not(pool) } else { Vec::new() }
+    if pool.join(POOL[0]).exists() { seed_folders(pool) } else { Vec::new() }
 }
 
 /// Folders of seeds, in the order of their numbers, also where the means are missing.
-pub(crate) fn whole_or_not(pool: &Path) -> Vec<PathBuf> {
+pub(crate) fn seed_folders(pool: &Path) -> Vec<PathBuf> {
     let entries = pool.read_dir().into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter_map(|path| Some((seed(&path)?, path))).collect();
     folders.retain(|(_, path)| path.join("summary.json").exists());
@@ -78,5 +78,5 @@ pub(crate) fn summary(folder: &Path) -> Result<Value> {
 /// A folder that can't be removed.
 pub(crate) fn remove(pool: &Path) -> std::io::Result<()> {
     let folders = folders(pool);
-    POOL.iter().map(|name| pool.join(name)).chain(folders).try_for_each(|path| whole::remove(&path))
+    POOL.iter().map(|name| pool.join(name)).chain(folders).try_for_each(|path| staging::remove(&path))
 }

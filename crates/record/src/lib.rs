@@ -24,12 +24,12 @@ mod recorder;
 mod result;
 mod router;
 pub mod series;
+pub mod staging;
 mod subject;
 mod summary;
 mod ue;
 pub mod unit;
 mod watched;
-pub mod whole;
 
 pub use counters::Counters;
 pub use event::Arrival;

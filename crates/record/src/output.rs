@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::files::{COLUMNS, FILES, columns_csv};
 use crate::result::{MarkResult, RunResult};
-use crate::whole;
+use crate::staging;
 
 /// Name of the file without which a folder has no result.
 const SUMMARY: &str = "summary.json";
@@ -25,7 +25,7 @@ pub fn write_folder(folder: &Path, result: &RunResult, page: Option<String>) -> 
     let page = page.map(|page| (REPORT, page));
     let summary = (SUMMARY, summary(result)?);
     let files: Vec<_> = tables.chain(others).chain(page).chain([summary]).collect();
-    whole::replace(folder, names(), &files)
+    staging::replace(folder, names(), &files)
 }
 
 /// Names of the files of a result, that without which there is none first.

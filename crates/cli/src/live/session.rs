@@ -134,7 +134,7 @@ struct Ues<'a> {
     modems: Vec<(u32, &'a UeConfig, UnixListener)>,
 }
 
-/// What is known of a running cell, and the way to command it.
+/// Record of a running cell, and the way to command it.
 struct Recording {
     control: Control,
     watch: Arc<Mutex<Watch>>,

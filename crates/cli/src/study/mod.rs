@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
 use serde_json::Value;
 use tidemark_core::Bytes;
-use tidemark_record::whole;
+use tidemark_record::staging;
 use tidemark_study::{
     Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, StoreError, Study, StudyError, Table,
     UntilCi, execute,
@@ -69,7 +69,7 @@ pub(crate) struct StudyOptions {
     memory: Option<Bytes>,
 }
 
-/// What a study has in common with a run.
+/// Options that a study shares with a run.
 pub(crate) struct Common<'a> {
     /// Overrides of every run.
     pub(crate) overrides: &'a [String],
@@ -77,9 +77,9 @@ pub(crate) struct Common<'a> {
     pub(crate) seeds: Option<u64>,
     /// Folder, if it is named.
     pub(crate) out: Option<&'a Path>,
-    /// What replaces another study.
+    /// Permission to replace another study.
     pub(crate) force: Force,
-    /// What is printed.
+    /// Format of what is printed.
     pub(crate) format: Format,
 }
 
@@ -199,7 +199,7 @@ impl StudyOptions {
         files.push(("units.csv".into(), table.units_csv()));
         files.push((TABLE.into(), table.csv()));
         let unwritten = "the study's table could not be written: its runs are kept";
-        whole::replace(out, [TABLE, PAGE], &files).into_diagnostic().wrap_err(unwritten)?;
+        staging::replace(out, [TABLE, PAGE], &files).into_diagnostic().wrap_err(unwritten)?;
         Ok((table, found))
     }
 }
@@ -211,12 +211,12 @@ pub(crate) fn folder(name: &str, out: Option<&Path>) -> PathBuf {
 
 /// Opens the folder of a study; by force in place of another one.
 fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
-    whole::clean(out);
+    staging::clean(out);
     let store = match Store::open(out, study) {
         Err(StoreError::Another { .. }) if force => {
             // Its description goes last: until then the folder is known for a study's.
             for name in [TABLE, PAGE, "units.csv", "series", "runs", "under-way", "study.json"] {
-                whole::remove(&out.join(name)).into_diagnostic()?;
+                staging::remove(&out.join(name)).into_diagnostic()?;
             }
             Store::open(out, study)
         }
@@ -284,7 +284,7 @@ fn write_series(table: &Table, store: &Store) -> Result<()> {
         let record = store.get(key).map_err(|error| miette!("{error}"))?;
         let files: Vec<_> = record.iter().flat_map(|record| record.series_files()).collect();
         let folder = store.folder().join("series").join(key);
-        whole::replace(&folder, [], &files).into_diagnostic().wrap_err("the series could not be written")?;
+        staging::replace(&folder, [], &files).into_diagnostic().wrap_err("the series could not be written")?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use tidemark_emu::{CuObserver, CuSignal};
 use tidemark_marker::Verdict;
 use tidemark_record::files::MARKS;
 use tidemark_record::marks::Decided;
-use tidemark_record::whole;
+use tidemark_record::staging;
 use tidemark_record::{Limits, Recorder};
 use tidemark_sim::scenario::{NamedUe, Scenario};
 
@@ -60,7 +60,7 @@ impl Marks {
     /// # Errors
     /// What the system says.
     pub(super) fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
-        whole::replace(folder, [MARKS], &[("scenario.toml", scenario.text.clone()), (MARKS, self.csv())])
+        staging::replace(folder, [MARKS], &[("scenario.toml", scenario.text.clone()), (MARKS, self.csv())])
     }
 }
 

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Beginning of the name of a folder that a program writes into before its files get their places.
-const PART: &str = ".part-";
+const PREFIX: &str = ".part-";
 /// File in it that is locked while its program lives.
 const LOCK: &str = "lock";
 
 /// Folder inside another one, in which files wait until all of them are there. It goes when it is dropped.
 #[derive(Debug)]
-pub struct Part {
+pub struct Staging {
     folder: PathBuf,
     /// The lock ends with its process, however that ends.
     _lock: File,
 }
 
-impl Part {
+impl Staging {
     /// Makes the folder inside that of the results, which is made where it is missing, and removes those of programs that have ended.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Part {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         // Of two programs or threads that write the same folder each has its own.
         let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let folder = results.join(format!("{PART}{}-{number}", std::process::id()));
+        let folder = results.join(format!("{PREFIX}{}-{number}", std::process::id()));
         let lock = folder.join(LOCK);
         fs::create_dir_all(&folder).map_err(|error| named(&folder, &error))?;
         let file = File::create(&lock).map_err(|error| named(&lock, &error))?;
@@ -42,7 +42,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for Staging {
     fn drop(&mut self) {
         // What can't be removed now is removed by the next program that writes here.
         let _ = fs::remove_dir_all(&self.folder);
@@ -52,7 +52,7 @@ impl Drop for Part {
 /// Removes what programs left in a folder that were killed while they wrote.
 pub fn clean(results: &Path) {
     for entry in results.read_dir().into_iter().flatten().flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(PART) {
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
         let is_alive = File::open(entry.path().join(LOCK))
@@ -74,9 +74,9 @@ pub fn replace<'a>(
     old: impl IntoIterator<Item = &'a str>,
     files: &[(impl AsRef<Path>, impl AsRef<[u8]>)],
 ) -> io::Result<()> {
-    let part = Part::new(folder)?;
+    let staged = Staging::new(folder)?;
     for (name, bytes) in files {
-        let path = part.path().join(name);
+        let path = staged.path().join(name);
         make_parent(&path)?;
         fs::write(&path, bytes).map_err(|error| named(&path, &error))?;
     }
@@ -86,7 +86,7 @@ pub fn replace<'a>(
     for (name, _) in files {
         let path = folder.join(name);
         make_parent(&path)?;
-        fs::rename(part.path().join(name), &path).map_err(|error| named(&path, &error))?;
+        fs::rename(staged.path().join(name), &path).map_err(|error| named(&path, &error))?;
     }
     Ok(())
 }
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn what_a_killed_program_left_goes_and_what_a_living_one_writes_stays() {
         let folder = std::env::temp_dir().join(format!("tidemark-whole-{}", std::process::id()));
-        let [dead, alive] = ["1", "2"].map(|of| folder.join(format!("{PART}{of}")));
-        for part in [&dead, &alive] {
-            fs::create_dir_all(part).unwrap();
-            fs::write(part.join(LOCK), "").unwrap();
+        let [dead, alive] = ["1", "2"].map(|of| folder.join(format!("{PREFIX}{of}")));
+        for staged in [&dead, &alive] {
+            fs::create_dir_all(staged).unwrap();
+            fs::write(staged.join(LOCK), "").unwrap();
         }
         let lock = File::open(alive.join(LOCK)).unwrap();
         lock.lock().unwrap();
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("deep/new")).unwrap(), "text");
         assert!(!dead.exists() && alive.exists());
         drop(lock);
-        drop(Part::new(&folder).unwrap());
+        drop(Staging::new(&folder).unwrap());
         assert_eq!(folder.read_dir().unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();
     }
