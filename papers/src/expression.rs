@@ -7,6 +7,19 @@
 use std::fmt;
 
 use miette::{Result, miette};
+use winnow::ascii::{alpha1, float, multispace0};
+use winnow::combinator::Infix::Left;
+use winnow::combinator::{
+    alt, cut_err, delimited, dispatch, eof, expression, fail, opt, preceded, repeat, separated, separated_pair,
+    terminated,
+};
+use winnow::error::{ContextError, ErrMode, StrContext, StrContextValue};
+use winnow::stream::AsChar;
+use winnow::token::{any, take_till, take_until, take_while};
+use winnow::{ModalResult as Grammar, Parser};
+
+/// Fault of the parser, with what would be right.
+type Fault = ErrMode<ContextError>;
 
 /// A value to be worked out.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,10 +115,7 @@ impl Expression {
     /// # Errors
     /// The text, what was expected and where.
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { text, rest: text };
-        let value = parser.sum()?;
-        parser.end()?;
-        Ok(value)
+        read(text, sum)
     }
 
     /// Works out the value; `None` where a figure in it was not measured.
@@ -137,6 +147,10 @@ impl Expression {
         })
     }
 
+    fn binary(operator: char, left: Self, right: Self) -> Self {
+        Self::Binary(operator, Box::new([left, right]))
+    }
+
     /// True if no run is needed to know it.
     pub(super) fn is_constant(&self) -> bool {
         let mut measures = Vec::new();
@@ -165,28 +179,28 @@ impl Expression {
     }
 }
 
+impl Function {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "change" => Self::Change,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "abs" => Self::Abs,
+            "mean" => Self::Mean,
+            "geomean" => Self::Geomean,
+            "ln" => Self::Ln,
+            _ => return None,
+        })
+    }
+}
+
 impl Comparison {
     /// Reads a whole text.
     ///
     /// # Errors
     /// The text, what was expected and where.
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { text, rest: text };
-        let (mut values, mut texts, mut orders) = (Vec::new(), Vec::new(), Vec::new());
-        loop {
-            let before = parser.rest;
-            values.push(parser.sum()?);
-            texts.push(before[..before.len() - parser.rest.len()].trim().to_owned());
-            match parser.order() {
-                Some(order) => orders.push(order),
-                None => break,
-            }
-        }
-        parser.end()?;
-        if orders.is_empty() {
-            return Err(parser.expected("a comparison such as `a < b`"));
-        }
-        Ok(Self { values, texts, orders })
+        read(text, comparison)
     }
 
     /// True if every order holds between these values.
@@ -227,110 +241,79 @@ impl fmt::Display for Order {
     }
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    rest: &'a str,
+/// Reads a whole text by a grammar.
+fn read<'a, T>(text: &'a str, grammar: impl Parser<&'a str, T, Fault>) -> Result<T> {
+    terminated(grammar, eof.context(expected("the end"))).parse(text).map_err(|error| {
+        let expected = error.inner().to_string().replace('\n', ", ");
+        miette!("`{text}`: {expected} at `{}`", &text[error.offset()..])
+    })
 }
 
-impl<'a> Parser<'a> {
-    fn expected(&self, expected: &str) -> miette::Report {
-        miette!("`{}`: expected {expected} at `{}`", self.text, self.rest)
-    }
-    fn take(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        let Some(rest) = self.rest.strip_prefix(token) else { return false };
-        self.rest = rest;
-        true
-    }
-    fn end(&mut self) -> Result<()> {
-        if self.rest.trim().is_empty() { Ok(()) } else { Err(self.expected("the end")) }
-    }
-    fn order(&mut self) -> Option<Order> {
-        let orders =
-            [("<=", Order::LessOrEqual), (">=", Order::GreaterOrEqual), ("<", Order::Less), (">", Order::Greater)];
-        orders.into_iter().find(|(token, _)| self.take(token)).map(|(_, order)| order)
-    }
-    fn sum(&mut self) -> Result<Expression> {
-        self.chain(&["+", "-"], Self::product)
-    }
-    fn product(&mut self) -> Result<Expression> {
-        self.chain(&["*", "/"], Self::atom)
-    }
-    fn chain(&mut self, operators: &[&str], part: fn(&mut Self) -> Result<Expression>) -> Result<Expression> {
-        let mut left = part(self)?;
-        while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
-            let operator = operator.chars().next().unwrap_or('+');
-            left = Expression::Binary(operator, Box::new([left, part(self)?]));
-        }
-        Ok(left)
-    }
-    fn atom(&mut self) -> Result<Expression> {
-        if self.take("(") {
-            let inner = self.sum()?;
-            return if self.take(")") { Ok(inner) } else { Err(self.expected("`)`")) };
-        }
-        self.rest = self.rest.trim_start();
-        let number = self.prefix(|c| c.is_ascii_digit() || c == '.' || c == '-');
-        if let Ok(number) = number.parse() {
-            self.rest = &self.rest[number_len(self.rest)..];
-            return Ok(Expression::Number(number));
-        }
-        let name = self.prefix(|c| c.is_ascii_alphanumeric() || c == '_');
-        self.rest = &self.rest[name.len()..];
-        if self.take("[") {
-            let Some((inside, rest)) = self.rest.split_once(']') else { return Err(self.expected("`]`")) };
-            self.rest = rest;
-            return self.measure(name, inside);
-        }
-        let function = match name {
-            "change" => Function::Change,
-            "min" => Function::Min,
-            "max" => Function::Max,
-            "abs" => Function::Abs,
-            "mean" => Function::Mean,
-            "geomean" => Function::Geomean,
-            "ln" => Function::Ln,
-            _ => return Err(self.expected("a number, a figure `metric[case]` or a function")),
-        };
-        if !self.take("(") {
-            return Err(self.expected("`(`"));
-        }
-        let mut arguments = vec![self.sum()?];
-        while self.take(",") {
-            arguments.push(self.sum()?);
-        }
-        if function == Function::Change && arguments.len() != 2 {
-            return Err(self.expected("two values in `change`"));
-        }
-        if self.take(")") { Ok(Expression::Call(function, arguments)) } else { Err(self.expected("`)`")) }
-    }
-    fn measure(&self, metric: &str, inside: &str) -> Result<Expression> {
-        let (inside, window) = match inside.split_once('@') {
-            None => (inside, None),
-            Some((inside, window)) => {
-                let ends = window.split_once("..").and_then(|(from, to)| Some((millis(from)?, millis(to)?)));
-                (inside, Some(ends.ok_or_else(|| self.expected("a time such as `@10..20` in seconds"))?))
-            }
-        };
-        let (case, flow) = inside.split_once('/').map_or((inside, None), |(case, flow)| (case, Some(flow.into())));
-        Ok(Expression::Measure(Measure { metric: metric.into(), case: case.into(), flow, window }))
-    }
-    fn prefix(&self, belongs: impl Fn(char) -> bool) -> &'a str {
-        let end = self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len());
-        &self.rest[..end]
-    }
+/// Values in a row, with their texts and the orders between them.
+fn comparison(text: &mut &str) -> Grammar<Comparison> {
+    let value = || sum.with_taken().map(|(value, text): (_, &str)| (value, text.trim().to_owned()));
+    let order = alt((
+        "<=".value(Order::LessOrEqual),
+        ">=".value(Order::GreaterOrEqual),
+        '<'.value(Order::Less),
+        '>'.value(Order::Greater),
+    ))
+    .context(expected("a comparison such as `a < b`"));
+    let first = value().parse_next(text)?;
+    let others: Vec<_> = repeat(1.., (order, value())).parse_next(text)?;
+    let (orders, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
+    let (values, texts) = std::iter::once(first).chain(others).unzip();
+    Ok(Comparison { values, texts, orders })
+}
+
+/// Values with operators between them, `*` and `/` before `+` and `-`.
+fn sum(text: &mut &str) -> Grammar<Expression> {
+    let missing = fail.context(expected("a number, a figure `metric[case]` or a function"));
+    expression(delimited(multispace0, value, multispace0))
+        .prefix(missing)
+        .infix(dispatch! { any;
+            '+' => Left(1, |_, left, right| Ok(Expression::binary('+', left, right))),
+            '-' => Left(1, |_, left, right| Ok(Expression::binary('-', left, right))),
+            '*' => Left(2, |_, left, right| Ok(Expression::binary('*', left, right))),
+            '/' => Left(2, |_, left, right| Ok(Expression::binary('/', left, right))),
+            _ => fail,
+        })
+        .parse_next(text)
+}
+
+fn value(text: &mut &str) -> Grammar<Expression> {
+    let inside = delimited('(', sum, cut_err(')').context(expected("`)`")));
+    alt((inside, measure.map(Expression::Measure), call, float.map(Expression::Number))).parse_next(text)
+}
+
+fn call(text: &mut &str) -> Grammar<Expression> {
+    let function = terminated(alpha1, '(').verify_map(Function::named).parse_next(text)?;
+    let number = if function == Function::Change { 2..=2 } else { 1..=usize::MAX };
+    let arguments =
+        cut_err(separated(number, sum, ',')).context(expected("values, two in `change`")).parse_next(text)?;
+    cut_err(')').context(expected("`)`")).parse_next(text)?;
+    Ok(Expression::Call(function, arguments))
+}
+
+fn measure(text: &mut &str) -> Grammar<Measure> {
+    let metric = terminated(take_while(1.., (AsChar::is_alphanum, '_')), '[').parse_next(text)?;
+    let case = take_till(0.., ['/', '@', ']']).parse_next(text)?;
+    let flow = opt(preceded('/', take_till(0.., ['@', ']']))).parse_next(text)?;
+    let millis = |seconds: f64| (seconds * 1e3) as u64;
+    let from = take_until(1.., "..").parse_to().map(millis);
+    let window = separated_pair(from, "..", take_till(1.., [']']).parse_to().map(millis));
+    let window = opt(preceded('@', cut_err(window).context(expected("a time such as `@10..20` in seconds"))))
+        .parse_next(text)?;
+    cut_err(']').context(expected("`]`")).parse_next(text)?;
+    Ok(Measure { metric: metric.into(), case: case.into(), flow: flow.map(str::to_owned), window })
+}
+
+fn expected(what: &'static str) -> StrContext {
+    StrContext::Expected(StrContextValue::Description(what))
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn number_len(text: &str) -> usize {
-    text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len())
-}
-
-fn millis(seconds: &str) -> Option<u64> {
-    seconds.trim().parse::<f64>().ok().map(|seconds| (seconds * 1e3) as u64)
 }
 
 #[cfg(test)]
@@ -373,9 +356,19 @@ mod tests {
 
     #[test]
     fn an_error_says_what_was_expected() {
-        for text in ["", "1 +", "f(1)", "x[a", "(1", "change(1)", "1 2", "x[a@1]"] {
+        for (text, expected) in [
+            ("", "a number, a figure `metric[case]` or a function at ``"),
+            ("1 +", "a number, a figure `metric[case]` or a function at ``"),
+            ("f(1)", "a number, a figure `metric[case]` or a function at `f(1)`"),
+            ("x[a", "`]` at ``"),
+            ("(1", "`)` at ``"),
+            ("change(1)", "values, two in `change` at `)`"),
+            ("1 2", "the end at `2`"),
+            ("x[a@1]", "a time such as `@10..20` in seconds at `1]`"),
+            ("x[a@1..s]", "a time such as `@10..20` in seconds at `s]`"),
+        ] {
             let error = Expression::parse(text).unwrap_err().to_string();
-            assert!(error.contains("expected"), "{text}: {error}");
+            assert_eq!(error, format!("`{text}`: expected {expected}"));
         }
         assert!(Comparison::parse("1 + 2").is_err());
     }
