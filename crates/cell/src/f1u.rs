@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
+use tidemark_core::{Duration, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
 
 use crate::index::{DrbIndex, UeDrbs};
@@ -77,8 +77,8 @@ impl<P> F1u<P> {
         taken.into()
     }
 
-    /// IP bytes of a flow that are under way.
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.down.iter().filter(|pdu| pdu.packet.flow == flow).map(|pdu| pdu.packet.size).sum()
+    /// Packets under way.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.down.iter().map(|pdu| &pdu.packet)
     }
 }

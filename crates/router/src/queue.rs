@@ -83,13 +83,12 @@ impl<P: Inspect> Queue<P> {
         }
     }
 
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes::ZERO };
+    pub(crate) fn packets(&self) -> Box<dyn Iterator<Item = &Packet<P>> + '_> {
         match self {
-            Self::Fifo(fifo) => fifo.packets.iter().map(|(_, packet)| size(packet)).sum(),
-            Self::PerFlow(queues) => queues.held(flow),
-            Self::Dual(dual) => dual.packets().map(size).sum(),
-            Self::SdnPort(port) => port.held(flow),
+            Self::Fifo(fifo) => Box::new(fifo.packets()),
+            Self::PerFlow(queues) => Box::new(queues.packets()),
+            Self::Dual(dual) => Box::new(dual.packets()),
+            Self::SdnPort(port) => Box::new(port.packets()),
         }
     }
 }
@@ -125,8 +124,14 @@ impl<P: Inspect> PerFlow<P> {
         })
     }
 
-    fn held(&self, flow: FlowId) -> Bytes {
-        self.fifos.iter().find(|(of, _)| *of == flow).map_or(Bytes::ZERO, |(_, fifo)| fifo.bytes)
+    fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.fifos.iter().flat_map(|(_, fifo)| fifo.packets())
+    }
+}
+
+impl<P> Fifo<P> {
+    fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.packets.iter().map(|(_, packet)| packet)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A link and its queue at work.
 
-use tidemark_core::{BitRate, Bytes, ConfigError, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_core::{BitRate, ConfigError, Inspect, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
 
 use crate::config::RouterConfig;
@@ -78,11 +78,10 @@ impl<P: Inspect> Router<P> {
         self.dropped.pop()
     }
 
-    /// Bytes of a flow in the queue and on the link.
-    pub fn held(&self, flow: FlowId) -> Bytes {
+    /// Packets in the queue and on the link.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
         let sending = self.sending.iter().map(|(_, packet)| packet).chain(&self.dropped);
-        let sending = sending.chain(self.harq.iter().flat_map(LinkHarq::packets));
-        sending.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum::<Bytes>() + self.queue.held(flow)
+        sending.chain(self.harq.iter().flat_map(LinkHarq::packets)).chain(self.queue.packets())
     }
 
     /// Bytes that the link could have carried between two instants.

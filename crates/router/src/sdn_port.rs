@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_core::{
-    BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, FlowId, Instant, Packet, Probability, Range, Stream, bounds,
+    BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Packet, Probability, Range, Stream, bounds,
 };
 use tidemark_marker::Dequeued;
 
@@ -260,10 +260,9 @@ impl<P> SdnPort<P> {
         self.classes[next].pop().map(Dequeued::Send)
     }
 
-    /// Bytes of a flow in both queues.
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        let packets = self.classes.iter().flat_map(|class| &class.packets);
-        packets.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum()
+    /// Packets of both queues.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.classes.iter().flat_map(|class| &class.packets)
     }
 
     /// The queue of a kind of traffic.
@@ -371,6 +370,8 @@ impl Pi2 {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::FlowId;
+
     use super::*;
 
     fn packet(ecn: Ecn) -> Packet<()> {

@@ -541,11 +541,12 @@ impl<'a> Simulation<'a> {
     }
 
     fn check_conservation(&self) -> Result<(), NotConserved> {
-        self.flows.iter().try_for_each(|flow| {
-            let wires = self.down.iter().chain(&self.up).chain(self.links.iter().flatten());
-            let wires: Bytes = wires.map(|wire| wire.held(flow.id)).sum();
-            let routers = self.routers.iter().map(|router| router.held(flow.id)).sum();
-            flow.ledger.check(flow.id, wires + routers + self.network.held(flow.id))
-        })
+        let mut queued = vec![Bytes::ZERO; self.flows.len()];
+        let wires = self.down.iter().chain(&self.up).chain(self.links.iter().flatten()).flat_map(Wire::packets);
+        let routers = self.routers.iter().flat_map(Router::packets);
+        for packet in wires.chain(routers).chain(self.network.packets()) {
+            queued[packet.flow.0 as usize] += packet.size;
+        }
+        self.flows.iter().zip(queued).try_for_each(|(flow, queued)| flow.ledger.check(flow.id, queued))
     }
 }

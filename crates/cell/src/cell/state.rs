@@ -1,6 +1,6 @@
 //! State and counters of a cell as others read them.
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant};
+use tidemark_core::{FlowId, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use super::Cell;
@@ -56,10 +56,10 @@ impl<P: Inspect> Cell<P> {
         self.du.carrier().uplink_resources_between(from, to)
     }
 
-    /// IP bytes of a flow inside the cell, counted packet by packet.
-    pub fn held(&self, flow: FlowId) -> Bytes {
-        let outputs = self.around.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
-        let uplink: Bytes = self.around.ues.iter().map(|ue| ue.held(flow)).sum();
-        self.du.queues().held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
+    /// Packets inside the cell, those that wait to be taken out of it included.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        let outputs = self.around.outputs.iter().filter_map(Output::packet);
+        let uplink = self.around.ues.iter().flat_map(|ue| ue.packets());
+        self.du.queues().packets().chain(uplink).chain(self.f1u.packets()).chain(outputs)
     }
 }

@@ -1,6 +1,6 @@
 //! UEs that a DU serves, and their bearers' RLC queues with timers, reports and counters.
 
-use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Stream};
+use tidemark_core::{ConfigError, Duration, Inspect, Instant, Packet, Stream};
 use tidemark_radio::channel::{Channel, ChannelConfig};
 use tidemark_wire::mac::Direction;
 
@@ -123,9 +123,9 @@ impl<P: Inspect> Queues<P> {
         }
         Some(stats)
     }
-    /// IP bytes of a flow in the bearers of the downlink.
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum()
+    /// Packets in the bearers of the downlink.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.drbs.iter().flat_map(|drb| drb.bearer.packets())
     }
     /// Number of timers that are set to discard something.
     #[cfg(test)]

@@ -15,7 +15,7 @@ mod radio;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{ConfigError, FlowId, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
@@ -222,9 +222,9 @@ impl<P: Inspect> Network<P> {
         self.cells.first().map_or(0, |cell| cell.uplink_resources_between(from, to))
     }
 
-    /// IP bytes of a flow inside the cells, counted packet by packet.
-    pub fn held(&self, flow: FlowId) -> Bytes {
-        self.cells.iter().map(|cell| cell.held(flow)).sum()
+    /// Packets inside the cells.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.cells.iter().flat_map(Cell::packets)
     }
 
     fn touched(&mut self, cell: usize) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
 use tidemark_marker::{RlcQueue, Verdict};
 
 use super::gate::DequeueGate;
@@ -536,9 +536,9 @@ impl<P: Inspect> Bearer<P> {
         due.then(|| self.receiver.report(now, &self.window, &self.config))
     }
 
-    /// IP bytes of a flow that are here.
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.window.held(flow)
+    /// Packets that are here.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.window.packets()
     }
 }
 

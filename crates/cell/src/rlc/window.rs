@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
+use tidemark_core::{Duration, Instant, Packet};
 
 use super::Segment;
 use super::ranges::Ranges;
@@ -342,8 +342,7 @@ impl<P> Window<P> {
         self.holes = 0;
         self.entries.drain(..)
     }
-    pub(super) fn held(&self, flow: FlowId) -> Bytes {
-        let packets = self.entries.iter().filter_map(|sdu| sdu.packet.as_ref());
-        packets.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum()
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.entries.iter().filter_map(|sdu| sdu.packet.as_ref())
     }
 }

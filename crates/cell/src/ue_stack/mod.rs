@@ -182,9 +182,9 @@ impl<P: Inspect> UeStack<P> {
         waits
     }
 
-    /// IP bytes of a flow in the bearers.
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.bearers.iter().map(|bearer| bearer.rlc.held(flow)).sum()
+    /// Packets in the bearers.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.bearers.iter().flat_map(|bearer| bearer.rlc.packets())
     }
 
     fn bearer(&self, drb: DrbIndex) -> &UplinkBearer<P> {

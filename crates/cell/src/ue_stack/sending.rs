@@ -150,7 +150,7 @@ mod tests {
         send(&mut ue, 40_000);
         assert_eq!(ue.most_important(), None);
         assert!(ue.re_establish());
-        assert_eq!(ue.held(FlowId(0)), Bytes(u64::from(2 * PACKETS) * 1_000));
+        assert_eq!(ue.packets().map(|packet| packet.size).sum::<Bytes>(), Bytes(u64::from(2 * PACKETS) * 1_000));
         assert_eq!(ue.most_important(), Some(0));
     }
 }

@@ -91,7 +91,8 @@ impl Run {
         }
     }
     fn push(&mut self, now: Instant, size: u64) {
-        let packet = Packet { flow: FlowId(0), size: Bytes(size), ecn: tidemark_core::Ecn::NotEct, payload: () };
+        let packet =
+            Packet { flow: tidemark_core::FlowId(0), size: Bytes(size), ecn: tidemark_core::Ecn::NotEct, payload: () };
         self.bearer.push(now, now, self.next_sn, packet);
         self.next_sn += 1;
     }
