@@ -54,6 +54,8 @@ export function sample(count) {
     cells: { throughput_mbps: rows(), utilisation: rows(), ues: rows(), handovers: rows() },
   };
   const flows = [];
+  /** @type {Record<"owd_cdf" | "queue_cdf" | "frame_cdf" | "completion_cdf", number[][]>[]} */
+  const cdfs = [];
   const ues = [];
   for (let i = 0; i < count; i++) {
     const controller = (count <= 3 && i === 2 ? "prague" : CONTROLLERS[i % 3]) ?? "prague";
@@ -87,6 +89,7 @@ export function sample(count) {
     const reordering = round(0.2 + fading * 0.2 * random());
     const scheduling = round(2 + random());
     const rest = scheduling + harq + rlc + reordering;
+    cdfs.push({ owd_cdf: cdf(owd), queue_cdf: cdf(delays), frame_cdf: [], completion_cdf: [] });
     flows.push({
       name,
       ue: `ue-${i + 1}`,
@@ -104,10 +107,6 @@ export function sample(count) {
       split_ms: { propagation: 19, router: 0, cu: 0, queuing: round(mean - 19 - rest), scheduling, harq, rlc, reordering },
       media: null,
       transfers: null,
-      owd_cdf: cdf(owd),
-      queue_cdf: cdf(delays),
-      frame_cdf: [],
-      completion_cdf: [],
     });
     ues.push({
       name: `ue-${i + 1}`,
@@ -138,6 +137,7 @@ export function sample(count) {
     scenario: `# made up: </script><b>not markup</b>\nname = "first-look"\nduration = "${duration} s"\n\n[cell]\nbandwidth = "20 MHz"\n`,
     cell: { utilisation: 0.934, uplink_utilisation: null, throughput_mbps: 38.2, satisfied: null, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
     flows,
+    cdfs,
     ues,
     bearers: /** @type {Record<string, unknown>[]} */ ([]),
     series: { t_s, ...series },
@@ -213,20 +213,20 @@ export function video() {
   const random = uniform(5);
   const { t_s } = run.series;
   const frame_delay_ms = run.flows.map((_, i) => (i < 2 ? t_s.map((t) => round(8 + 30 * i + 4 * Math.sin(t) + 2 * random())) : []));
+  const delays = run.flows.map((_, i) => Array.from({ length: 1000 }, () => 6 + 30 * i + 8 * random()).sort((a, b) => a - b));
+  const completions = [120, 180, 250, 900];
   const flows = run.flows.map((flow, i) => {
-    const delays = Array.from({ length: 1000 }, () => 6 + 30 * i + 8 * random()).sort((a, b) => a - b);
     const media = {
       frames_sent: 1200, frames_discarded: 0, frames_received: 1200 - 40 * i, frames_lost: 40 * i, freezes: 2 * i, frozen_s: 0.75 * i,
-      delay_ms: quantiles(delays), sender_queue_ms: quantiles([0, 1, 2]), delay_budget_ms: 15, in_budget: i === 0 ? 0.99417 : 0.125, satisfied: i === 0,
+      delay_ms: quantiles(delays[i] ?? []), sender_queue_ms: quantiles([0, 1, 2]), delay_budget_ms: 15, in_budget: i === 0 ? 0.99417 : 0.125, satisfied: i === 0,
     };
-    if (i < 2) return { ...flow, media, frame_cdf: cdf(delays) };
-    const completions = [120, 180, 250, 900];
-    return { ...flow, transfers: { completed: 37, completion_ms: quantiles(completions) }, completion_cdf: cdf(completions) };
+    return i < 2 ? { ...flow, media } : { ...flow, transfers: { completed: 37, completion_ms: quantiles(completions) } };
   });
+  const cdfs = run.cdfs.map((of, i) => (i < 2 ? { ...of, frame_cdf: cdf(delays[i] ?? []) } : { ...of, completion_cdf: cdf(completions) }));
   const ues = run.ues.map((ue, i) => (i < 2 ? { ...ue, satisfied: i === 0 } : ue));
   const freezes = [[5, 0.25], [12.4, 0.5]].map(([t_s, frozen_s]) => ({ flow: flows[1]?.name, t_s, frozen_s }));
   const cell = { ...run.cell, satisfied: 0.5 };
-  return { ...run, name: "video", cell, flows, ues, freezes, series: { ...run.series, flows: { ...run.series.flows, frame_delay_ms } } };
+  return { ...run, name: "video", cell, flows, cdfs, ues, freezes, series: { ...run.series, flows: { ...run.series.flows, frame_delay_ms } } };
 }
 
 /**

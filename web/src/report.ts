@@ -22,7 +22,7 @@ export type Freeze = Timed<declared.Freeze> & { frozen_s: number };
 /** (delay in ms, fraction of packets with at most this delay), both rising. */
 export type Cdf = [number, number][];
 
-/** Distributions of a flow, which the page alone has. */
+/** Distributions of a flow, which the page alone has, beside the flows. */
 const CDFS = ["owd_cdf", "queue_cdf", "frame_cdf", "completion_cdf"] as const;
 export type Flow = Read<declared.FlowResult> & Record<(typeof CDFS)[number], Cdf>;
 
@@ -71,9 +71,9 @@ function cdf(value: unknown): Cdf {
   return points;
 }
 
-function flow(value: unknown): Flow {
+function flow(value: unknown, distributions: Json): Flow {
   const given = object(value);
-  const cdfs = Object.fromEntries(CDFS.map((name) => [name, cdf(given[name])])) as Record<(typeof CDFS)[number], Cdf>;
+  const cdfs = Object.fromEntries(CDFS.map((name) => [name, cdf(distributions[name])])) as Record<(typeof CDFS)[number], Cdf>;
   const of = read<declared.FlowResult>("FlowResult", given);
   // A flow that passes no router has no such part.
   if (object(given.split_ms).router === undefined) of.split_ms.router = 0;
@@ -145,11 +145,12 @@ export function parse(source: string): Report {
   const given = object(data.series);
   const t_s = times(given.t_s);
   const { flows, ues, routers, cells } = run;
+  const cdfs = list(data.cdfs);
   const series = <T>(type: string, of: string, entities: unknown[]): Record<keyof T, Rows> => readSeries<T>(type, given[of], entities.length, t_s.length);
   return {
     ...run,
     seed: seed(trimmed, data.seed),
-    flows: list(data.flows).map(flow),
+    flows: list(data.flows).map((value, index) => flow(value, object(cdfs[index]))),
     ues: ues as Ue[],
     events: timed(run.events),
     freezes: timed(list(data.freezes).map((freeze) => read<declared.Freeze>("Freeze", freeze))).filter((freeze): freeze is Freeze => freeze.frozen_s !== null),

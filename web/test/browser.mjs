@@ -228,8 +228,8 @@ test("senders: pacing rate, encoder's rate and alpha are drawn for those that ha
 
 test("only a wire: routers stand beside the flows, and nothing is said of a radio", async () => {
   const data = routed();
-  const flows = data.flows.map((flow) => ({ ...flow, ue: undefined, queue_ms: null, queue_cdf: [], split_ms: { ...flow.split_ms, queuing: 0, scheduling: 0, harq: 0, rlc: 0, reordering: 0 } }));
-  const { page, complaints, close } = await open(browser, write("sample-wire.html", { ...data, flows, ues: [] }));
+  const flows = data.flows.map((flow) => ({ ...flow, ue: undefined, queue_ms: null, split_ms: { ...flow.split_ms, queuing: 0, scheduling: 0, harq: 0, rlc: 0, reordering: 0 } }));
+  const { page, complaints, close } = await open(browser, write("sample-wire.html", { ...data, flows, cdfs: data.cdfs.map((cdfs) => ({ ...cdfs, queue_cdf: [] })), ues: [] }));
   const plots = await ink(page);
   assert.deepEqual(plots.map((plot) => plot.title), ["Throughput", "Round-trip time", "CE marks", "Congestion window", "Throughput", "Link rate", "Queue delay", "CE marks", "One-way delay"]);
   for (const { title, drawn } of plots) assert.ok(drawn > 2000, `${title} has ink`);

@@ -125,9 +125,9 @@ describe("what a run wrote", () => {
     const { series, flows, ues, ...run } = given;
     const expectWritten = (struct: string, value: object, added: string[] = []): void =>
       expect([...written(struct), ...added], struct).toEqual(expect.arrayContaining(Object.keys(value)));
-    expectWritten("RunResult", { ...run, flows, ues, interrupted_at_s: null });
+    expectWritten("RunResult", { ...run, flows, ues, interrupted_at_s: null }, ["cdfs"]);
     expectWritten("CellResult", given.cell);
-    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf", "frame_cdf", "completion_cdf"]);
+    expectWritten("FlowResult", flows[0] as object);
     expectWritten("Quantiles", flows[0]?.owd_ms as object);
     expectWritten("Split", flows[0]?.split_ms as object);
     expectWritten("UeResult", ues[0] as object, written("UePlace"));
@@ -158,9 +158,9 @@ describe("what a run wrote", () => {
 
 describe("what was not measured", () => {
   test("is absent, not zero", () => {
-    const flow = { throughput_mbps: null, marked: null, split_ms: null, owd_ms: null, owd_cdf: [] };
+    const flow = { throughput_mbps: null, marked: null, split_ms: null, owd_ms: null };
     const cell = { utilisation: null, throughput_mbps: null, conservation: "" };
-    const report = page(completed({ flows: [flow], ues: [{ queue_ms: null }], cell, series: { flows: { rtt_ms: [] } } }));
+    const report = page(completed({ flows: [flow], cdfs: [], ues: [{ queue_ms: null }], cell, series: { flows: { rtt_ms: [] } } }));
     expect(report.cell).toEqual({ utilisation: null, uplink_utilisation: null, throughput_mbps: null, satisfied: null, conservation: "" });
     const shown = report.flows[0];
     expect([shown?.throughput_mbps, shown?.marked, shown?.split_ms.queuing, shown?.owd_ms.p999]).toEqual([null, null, null, null]);
@@ -183,7 +183,7 @@ describe("what was not measured", () => {
 
   test("a distribution drops points that fall or are none", () => {
     const owd_cdf = [[10, 0], [12, 0.5], [11, 0.6], [13, 0.4], [null, 0.7], [14], "x", [15, 1]];
-    expect(page(completed({ flows: [{ owd_cdf }] })).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
+    expect(page(completed({ flows: [{}], cdfs: [{ owd_cdf }] })).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
   });
 });
 

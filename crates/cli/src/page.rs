@@ -14,8 +14,7 @@ const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 /// # Errors
 /// Results that can't be written as JSON.
 pub(crate) fn page(result: &RunResult) -> Result<String> {
-    let data = serde_json::to_string(&report_data(result).into_diagnostic()?).into_diagnostic()?;
-    Ok(with_data(&data))
+    Ok(with_data(&report_data(result).into_diagnostic()?))
 }
 
 fn with_data(json: &str) -> String {

@@ -1,5 +1,7 @@
 //! The tables on the terminal, of the summary of a run.
 
+use std::collections::BTreeSet;
+
 use comfy_table::{Cell, CellAlignment, Table};
 use serde_json::Value;
 use tidemark_record::fields::{Column, Declared as _};
@@ -64,8 +66,10 @@ fn parts(flows: &[Value], field: &'static str) -> Option<String> {
 
 /// Draws the bearers of UEs that have several; `None` where all have one.
 fn bearers(bearers: &[Value]) -> Option<String> {
-    let several = |ue: &Value| bearers.iter().any(|of| of["ue"] == *ue && of["drb"].as_u64() > Some(1));
-    let of_several: Vec<_> = bearers.iter().filter(|bearer| several(&bearer["ue"])).collect();
+    let further = bearers.iter().filter(|bearer| bearer["drb"].as_u64() > Some(1));
+    let several: BTreeSet<_> = further.filter_map(|bearer| bearer["ue"].as_str()).collect();
+    let has_several = |bearer: &&Value| bearer["ue"].as_str().is_some_and(|ue| several.contains(ue));
+    let of_several: Vec<_> = bearers.iter().filter(has_several).collect();
     rows(&BearerResult::STRUCT.terminal_columns(), &of_several)
 }
 

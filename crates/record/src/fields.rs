@@ -67,6 +67,12 @@ macro_rules! results {
                     )*],
                 };
             }
+            impl $crate::fields::Fields for $name {
+                fn field(&self, index: usize) -> &dyn $crate::fields::Values {
+                    [$(&self.$field as &dyn $crate::fields::Values),*][index]
+                }
+            }
+            impl $crate::fields::Values for $name {}
             impl $crate::fields::Round for $name {
                 fn round_to(&mut self, _: Option<usize>) {
                     $($crate::fields::Round::round_to(&mut self.$field, $crate::fields::first(&[$($($decimals)?)?]));)*
@@ -140,15 +146,56 @@ impl Round for (f64, f64) {
     }
 }
 
+/// Numbers of a field: one of its own, or several, by subject and interval.
+pub trait Values {
+    /// Number at this place; `None` where nothing was measured, and of what is no number.
+    fn number(&self, _place: &[usize]) -> Option<f64> {
+        None
+    }
+}
+
+/// A struct of results whose fields are found by their places in its declaration.
+pub trait Fields {
+    /// Field of this number, from 0.
+    fn field(&self, index: usize) -> &dyn Values;
+}
+
+impl Values for f64 {
+    fn number(&self, _: &[usize]) -> Option<f64> {
+        self.is_finite().then_some(*self)
+    }
+}
+impl<T: Values> Values for Option<T> {
+    fn number(&self, place: &[usize]) -> Option<f64> {
+        self.as_ref()?.number(place)
+    }
+}
+impl<T: Values> Values for Vec<T> {
+    fn number(&self, place: &[usize]) -> Option<f64> {
+        let (first, rest) = place.split_first()?;
+        self.get(*first)?.number(rest)
+    }
+}
+impl Values for [f64; 2] {}
+impl Values for (f64, f64) {}
+
 macro_rules! exact {
-    ($($type:ty),*) => {
-        $(impl $crate::fields::Round for $type {
-            fn round_to(&mut self, _: Option<usize>) {}
-        })*
+    ($($type:ty $(as $number:ty)?),*) => {
+        $(
+            impl $crate::fields::Round for $type {
+                fn round_to(&mut self, _: Option<usize>) {}
+            }
+            impl $crate::fields::Values for $type {
+                $(fn number(&self, _: &[usize]) -> Option<$number> {
+                    Some(*self as $number)
+                })?
+            }
+        )*
     };
 }
 pub(crate) use exact;
-exact!(u8, u32, u64, bool, String, &'static str, Cow<'static, str>, Distribution, Direction, EventKind);
+exact!(u8 as f64, u32 as f64, u64 as f64);
+exact!(bool, String, &'static str, Cow<'static, str>, Distribution, Direction, EventKind);
 
 /// Types in Rust of texts.
 pub(crate) const TEXTS: [&str; 6] =

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use crate::distribution::Distribution;
 use crate::files::{COLUMNS, FILES, columns_csv};
-use crate::result::{MarkResult, RunResult};
+use crate::result::{Freeze, MarkResult, RunResult, Series};
 use crate::staging;
 
 /// Name of the file without which a folder has no result.
@@ -41,22 +42,45 @@ pub fn summary(result: &RunResult) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(result)? + "\n")
 }
 
-/// Data of the report page: the summary with the series, the distributions and the text of `marks.csv`.
+/// Data of the report page: the summary with what other files have, and distributions.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: &'a RunResult,
+    series: &'a Series,
+    freezes: &'a [Freeze],
+    /// Text of `marks.csv`.
+    marks: Option<&'a str>,
+    /// Distributions of each flow.
+    cdfs: Vec<Cdfs>,
+}
+
+/// Distributions of a flow: points of a delay in ms and the share of at most this delay.
+#[derive(Serialize)]
+struct Cdfs {
+    owd_cdf: Vec<(f64, f64)>,
+    queue_cdf: Vec<(f64, f64)>,
+    frame_cdf: Vec<(f64, f64)>,
+    completion_cdf: Vec<(f64, f64)>,
+}
+
+/// Text of the report page's data.
 ///
 /// # Errors
 /// None for a result that a run made.
-pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
-    let mut data = serde_json::to_value(result)?;
-    data["series"] = serde_json::to_value(&result.series)?;
-    data["freezes"] = json!(result.freezes);
-    for (index, flow) in result.flows.iter().enumerate() {
-        data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
-        data["flows"][index]["queue_cdf"] = json!(flow.queue.cdf());
-        data["flows"][index]["frame_cdf"] = json!(flow.frames.cdf());
-        data["flows"][index]["completion_cdf"] = json!(flow.completions.cdf());
-    }
-    data["marks"] = json!(result.marks);
-    Ok(data)
+pub fn report_data(result: &RunResult) -> serde_json::Result<String> {
+    let cdfs = result.flows.iter().map(|flow| {
+        let [owd_cdf, queue_cdf, frame_cdf, completion_cdf] =
+            [&flow.owd, &flow.queue, &flow.frames, &flow.completions].map(Distribution::cdf);
+        Cdfs { owd_cdf, queue_cdf, frame_cdf, completion_cdf }
+    });
+    serde_json::to_string(&Report {
+        summary: result,
+        series: &result.series,
+        freezes: &result.freezes,
+        marks: result.marks.as_deref(),
+        cdfs: cdfs.collect(),
+    })
 }
 
 /// Marks of the text of `marks.csv`.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::fields::{Column, Declared as _, Struct};
+use crate::fields::{Column, Declared as _, Fields, Struct};
 use crate::result::{
     BearerResult, CellSeries, FlowResult, FlowSeries, Freeze, MarkResult, NetworkCellResult, RouterResult,
     RouterSeries, RouterTdq, RunResult, UeResult, UeSeries, UplinkResult, UplinkSeries,
@@ -36,7 +36,7 @@ enum Rows {
     /// A row for each result.
     Results { columns: fn(&str) -> Vec<Column>, of: fn(&RunResult) -> Vec<Value> },
     /// A row for each subject and interval.
-    Series { of: Struct, values: fn(&RunResult) -> Value, subjects: fn(&RunResult) -> Subjects<'_> },
+    Series { of: Struct, series: fn(&RunResult) -> &dyn Fields, subjects: fn(&RunResult) -> Subjects<'_> },
     /// A row for each mark, whose text the recorder writes.
     Marks,
 }
@@ -58,7 +58,7 @@ pub const FILES: [File; 15] = [
         noun: "flow",
         rows: Rows::Series {
             of: FlowSeries::STRUCT,
-            values: |run| json!(run.series.flows),
+            series: |run| &run.series.flows,
             subjects: |run| run.flows.iter().map(|flow| &*flow.name).enumerate().collect(),
         },
     },
@@ -67,7 +67,7 @@ pub const FILES: [File; 15] = [
         noun: "ue",
         rows: Rows::Series {
             of: UeSeries::STRUCT,
-            values: |run| json!(run.series.ues),
+            series: |run| &run.series.ues,
             subjects: |run| run.ues.iter().map(|ue| &*ue.name).enumerate().collect(),
         },
     },
@@ -76,7 +76,7 @@ pub const FILES: [File; 15] = [
         noun: "ue",
         rows: Rows::Series {
             of: UplinkSeries::STRUCT,
-            values: |run| json!(run.series.uplinks),
+            series: |run| &run.series.uplinks,
             subjects: |run| {
                 let ues = run.ues.iter().enumerate().filter(|(_, ue)| ue.uplink.is_some());
                 ues.map(|(index, ue)| (index, &*ue.name)).collect()
@@ -88,7 +88,7 @@ pub const FILES: [File; 15] = [
         noun: "cell",
         rows: Rows::Series {
             of: CellSeries::STRUCT,
-            values: |run| json!(run.series.cells),
+            series: |run| &run.series.cells,
             subjects: |run| run.cells.iter().map(|cell| &*cell.name).enumerate().collect(),
         },
     },
@@ -97,7 +97,7 @@ pub const FILES: [File; 15] = [
         noun: "router",
         rows: Rows::Series {
             of: RouterSeries::STRUCT,
-            values: |run| json!(run.series.routers),
+            series: |run| &run.series.routers,
             subjects: |run| run.routers.iter().map(|router| &*router.name).enumerate().collect(),
         },
     },
@@ -167,9 +167,9 @@ impl File {
     pub fn text(&self, run: &RunResult) -> Option<String> {
         match &self.rows {
             Rows::Results { of, .. } => Some(self.with_rows(&of(run))),
-            Rows::Series { of, values, subjects } => {
+            Rows::Series { of, series, subjects } => {
                 let mut text = self.heading();
-                series::write(&mut text, of, &run.series.t_s, &values(run), &subjects(run));
+                series::write(&mut text, of, &run.series.t_s, series(run), &subjects(run));
                 Some(text)
             }
             Rows::Marks => run.marks.clone(),

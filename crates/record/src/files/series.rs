@@ -1,8 +1,6 @@
 //! Rows of a series: one for each subject and interval, with the columns that the series declares.
 
-use serde_json::Value;
-
-use crate::fields::{Column, Declared as _, Field, Struct};
+use crate::fields::{Column, Declared as _, Field, Fields, Struct};
 use crate::result::Series;
 
 use super::quoted;
@@ -22,25 +20,21 @@ fn end() -> &'static Field {
     &Series::STRUCT.fields[0]
 }
 
-/// Writes the rows, subject by subject. `values` is by field, then by subject, then by interval; a subject without values in a field
-/// has none of its intervals.
-pub(super) fn write(text: &mut String, of: &Struct, times: &[f64], values: &Value, subjects: &Subjects<'_>) {
-    let fields: Vec<_> = of.fields.iter().filter(|field| field.is_in_csv()).collect();
-    for (index, name) in subjects {
+/// Writes the rows, subject by subject. Each field of `series` has its numbers by subject, then by interval; a subject without values in a field has none
+/// of its intervals.
+pub(super) fn write(text: &mut String, of: &Struct, times: &[f64], series: &dyn Fields, subjects: &Subjects<'_>) {
+    let fields = of.fields.iter().enumerate().filter(|(_, field)| field.is_in_csv());
+    let fields: Vec<_> = fields.map(|(index, field)| (field, series.field(index))).collect();
+    for (subject, name) in subjects {
         let name = quoted(name);
-        let own = fields.iter().map(|field| {
-            let values = values[field.name].get(index).and_then(Value::as_array);
-            (*field, values.map_or(&[][..], Vec::as_slice))
-        });
-        let own: Vec<_> = own.collect();
         for (step, t) in times.iter().enumerate() {
             end().write_number(*t, text);
             text.push(',');
             text.push_str(&name);
-            for (field, values) in &own {
+            for (field, values) in &fields {
                 text.push(',');
-                if let Some(value) = values.get(step).and_then(Value::as_f64) {
-                    field.write_number(value, text);
+                if let Some(number) = values.number(&[*subject, step]) {
+                    field.write_number(number, text);
                 }
             }
             text.push('\n');
@@ -63,8 +57,8 @@ mod tests {
             alpha: vec![vec![], vec![Some(0.25), None]],
             ..FlowSeries::default()
         };
-        let (mut text, values) = (String::new(), serde_json::to_value(series).unwrap());
-        write(&mut text, &FlowSeries::STRUCT, &[0.1, 1.0], &values, &vec![(0, "a"), (1, "b")]);
+        let mut text = String::new();
+        write(&mut text, &FlowSeries::STRUCT, &[0.1, 1.0], &series, &vec![(0, "a"), (1, "b")]);
         let rows: Vec<_> = text.lines().collect();
         assert_eq!(
             rows,
