@@ -165,7 +165,7 @@ python-test: build
 	bindings/python/tests/run
 
 # A wheel for every Python from 3.11 on, in target/wheels.
-wheel:
+wheel: web
 	python3 -m pip wheel --no-deps --wheel-dir target/wheels .
 
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.

@@ -52,9 +52,14 @@ impl Outcome {
         Ok(self.0.flows.iter().map(|flow| of(flow).cdf()).collect())
     }
 
-    /// Writes the folder of the run, as the command does; without the report page.
+    /// Text of the report page.
+    fn page(&self) -> PyResult<String> {
+        tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Writes the folder of the run, as the command does.
     fn write(&self, folder: PathBuf) -> PyResult<()> {
-        Ok(output::write_folder(&folder, &self.0, None)?)
+        Ok(output::write_folder(&folder, &self.0, Some(self.page()?))?)
     }
 }
 

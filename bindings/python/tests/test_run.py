@@ -23,11 +23,17 @@ def test_the_summary_has_the_bytes_of_the_commands(scenario, command):
     assert result.summary_json.encode() == (folder / "summary.json").read_bytes()
 
 
-def test_the_folder_is_the_commands(command, tmp_path):
+def test_the_folder_is_the_commands_with_its_page(command, tmp_path):
     folder = command(FIRST_LOOK, "--set", "duration=3 s", "--set", "warmup=1 s")
     tidemark.run(FIRST_LOOK, set=SHORT, keep_marks=True).write(tmp_path / "python")
     written = {path.name: path.read_bytes() for path in (tmp_path / "python").iterdir()}
-    assert written == {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "report.html"}
+    assert written == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_report_is_the_commands_page(command, tmp_path):
+    folder = command(FIRST_LOOK, "--set", "duration=3 s", "--set", "warmup=1 s")
+    tidemark.run(FIRST_LOOK, set=SHORT, keep_marks=True).report(tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_bytes() == (folder / "report.html").read_bytes()
 
 
 def test_a_file_a_text_and_a_dict_give_the_same_figures():

@@ -17,7 +17,6 @@ mod input;
 mod live;
 mod man;
 mod new;
-mod page;
 mod pool;
 mod progress;
 #[cfg(target_os = "linux")]

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use miette::{Context, IntoDiagnostic, Result};
 use tidemark_sim::RunResult;
 
-use crate::{page, seeds};
+use crate::seeds;
 
 /// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
 pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
     result.commit = tidemark_version::COMMIT.map(Into::into);
-    let html = page::page(result)?;
+    let html = tidemark_report::page(result).into_diagnostic()?;
     // Seeds of the folder that were given up by force go last: until then they are whole.
     tidemark_record::output::write_folder(out, result, Some(html))
         .and_then(|()| seeds::remove(out))

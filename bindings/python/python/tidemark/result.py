@@ -6,6 +6,7 @@ import os
 import types
 import typing
 from functools import cached_property
+from pathlib import Path
 
 import polars as pl
 
@@ -112,8 +113,15 @@ class Result:
         return pl.DataFrame(rows, schema={"flow": pl.String, "ms": pl.Float64, "share": pl.Float64}, orient="row")
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the folder that the command writes, without its report page."""
+        """Writes the folder that the command writes."""
         self._outcome.write(os.fspath(folder))
+
+    def report(self, file: str | os.PathLike[str]) -> None:
+        """Writes the report page, one HTML file: the command's `report.html`.
+
+        With `keep_marks` it has the marks, as the command's has.
+        """
+        Path(file).write_text(self._outcome.page(), "utf-8", newline="")
 
     def __repr__(self) -> str:
         of = self.summary

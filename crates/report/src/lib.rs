@@ -1,20 +1,17 @@
 //! The report's page, which `web/` builds, with the run's data inside.
 
-use miette::{IntoDiagnostic, Result};
+use tidemark_record::RunResult;
 use tidemark_record::output::report_data;
-use tidemark_sim::RunResult;
 
-use crate::carried::carried;
-
-const PAGE: &str = carried!("web/dist/report.html");
+const PAGE: &str = include_str!(env!("TIDEMARK_PAGE"));
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 
 /// Gives the report of a run as one HTML page.
 ///
 /// # Errors
-/// Results that can't be written as JSON.
-pub(crate) fn page(result: &RunResult) -> Result<String> {
-    Ok(with_data(&report_data(result).into_diagnostic()?))
+/// None for a result that a run made.
+pub fn page(result: &RunResult) -> serde_json::Result<String> {
+    Ok(with_data(&report_data(result)?))
 }
 
 fn with_data(json: &str) -> String {
