@@ -5,6 +5,7 @@ mod drb;
 mod error;
 mod law;
 mod outcome;
+mod own;
 mod raised;
 mod run;
 mod scenario;
@@ -29,7 +30,7 @@ mod _engine {
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]
-    use crate::study::{Folder, Study, make_run};
+    use crate::study::{Folder, Study, difference, make_run};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,10 +8,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tidemark_sim::Simulation;
 
-use crate::controller::sender_of;
 use crate::error::field_error;
-use crate::law::law_of;
 use crate::outcome::Outcome;
+use crate::own::Own;
 use crate::raised::Raised;
 use crate::scenario::Scenario;
 
@@ -34,18 +33,9 @@ pub(crate) fn run(
 ) -> PyResult<Outcome> {
     let raised = Raised::default();
     let mut scenario = Cow::Borrowed(&scenario.get().0);
-    if let Some(law) = law {
-        scenario.to_mut().marker.law = law_of(&law, &raised)?;
-    }
-    for (name, class) in controllers {
-        let sender = sender_of(&class, &raised)?;
-        let mut named = scenario.to_mut().flow.iter_mut().filter(|flow| name == "*" || flow.name == name).peekable();
-        if named.peek().is_none() {
-            let names: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
-            let right = format!("there is no flow `{name}`: use * or one of {}", names.join(", "));
-            return Err(field_error("controllers", &right));
-        }
-        named.for_each(|flow| flow.sender = sender.clone());
+    let own = Own::new(law.as_ref(), &controllers, &raised)?;
+    if !own.is_empty() {
+        own.replace(scenario.to_mut())?;
     }
     let scenario = &*scenario;
     py.detach(|| {

@@ -8,9 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use tidemark_study::statistics::Estimate;
 use tidemark_study::{Base, ExecuteError, Form, Found, Limits, Plan, Program, Progress, Run, Store, StudyError, Table};
 
 use crate::error::{point_error, scenario_error, study_error};
+use crate::own::Own;
+use crate::raised::Raised;
 use crate::scenario::toml_text;
 
 /// Time between two looks for signals and for news of the runs.
@@ -65,6 +68,23 @@ impl Study {
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.0.columns()
+    }
+
+    /// Study whose runs have a law and controllers of Python, checked; `code` is the hash of these.
+    #[pyo3(signature = (code, law, controllers))]
+    fn with_code(
+        &self,
+        code: String,
+        law: Option<Bound<'_, PyAny>>,
+        controllers: Vec<(String, Bound<'_, PyAny>)>,
+    ) -> PyResult<Self> {
+        let mut study = self.0.clone();
+        study.program.code = Some(code);
+        let point = study.point(0);
+        let first = study.run(0, &point, study.seeds[0]).map_err(|error| exception(&error, true))?;
+        let mut scenario = first.scenario().map_err(|error| scenario_error(&error, true))?;
+        Own::new(law.as_ref(), &controllers, &Raised::default())?.replace(&mut scenario)?;
+        Ok(Self(study))
     }
 
     /// Checks every point and opens the folder of the study's runs, which is made where it is missing.
@@ -217,12 +237,19 @@ impl Folder {
 
 /// This library.
 fn program() -> Program {
-    Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) }
+    Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into), code: None }
 }
 
-/// Makes a run that `Folder.missing` gave, in any process and on any machine with the same build of this library. Gives its record.
+/// Makes a run that `Folder.missing` gave, in any process and on any machine with the same build of this library, with the law and the
+/// controllers of the study. Gives its record.
 #[pyfunction]
-pub(crate) fn make_run(py: Python<'_>, run: &str) -> PyResult<Vec<u8>> {
+#[pyo3(signature = (run, law = None, controllers = Vec::new()))]
+pub(crate) fn make_run(
+    py: Python<'_>,
+    run: &str,
+    law: Option<Bound<'_, PyAny>>,
+    controllers: Vec<(String, Bound<'_, PyAny>)>,
+) -> PyResult<Vec<u8>> {
     let run: Run = serde_json::from_str(run).map_err(|error| study_error(&error.to_string()))?;
     if run.program.build != tidemark_version::BUILD {
         let (own, other) = (tidemark_version::BUILD, run.program.build);
@@ -230,7 +257,22 @@ pub(crate) fn make_run(py: Python<'_>, run: &str) -> PyResult<Vec<u8>> {
             "this worker has build {own} of tidemark, and the study is of build {other}: install the same wheel on both"
         )));
     }
-    py.detach(|| tidemark_study::run_one(&run)).map_err(|error| study_error(&error.to_string()))
+    let raised = Raised::default();
+    let own = Own::new(law.as_ref(), &controllers, &raised)?;
+    let mut scenario = run.scenario().map_err(|error| study_error(&error.to_string()))?;
+    own.replace(&mut scenario)?;
+    py.detach(|| {
+        let made = tidemark_study::make(&run, &scenario, || !raised.happened());
+        raised.check()?;
+        let record = made.map_err(|error| study_error(&error.to_string()))?;
+        record.ok_or_else(|| study_error("the run was interrupted"))
+    })
+}
+
+/// Mean of what the second of each pair has more than the first, half of its interval of 95 %, and number of pairs; `None` without any.
+#[pyfunction]
+pub(crate) fn difference(pairs: Vec<(f64, f64)>) -> Option<(f64, Option<f64>, usize)> {
+    Estimate::of_differences(&pairs).map(|of| (of.mean, of.half, of.count))
 }
 
 fn exception(error: &StudyError, is_written: bool) -> PyErr {

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 import tidemark
 from matplotlib import pyplot
-from tidemark.plot.labels import label
+from tidemark.labels import label
 from tidemark.plot.style import COLOURS, HATCHES, LINES, MARKERS
 
 SHORT = {"duration": "3 s", "warmup": "1 s"}

@@ -97,12 +97,37 @@ def test_what_a_study_asks_for_runs_on_the_cluster(asks, tmp_path, monkeypatch):
     )
     made = []
     records = cluster._records
-    monkeypatch.setattr(cluster, "_records", lambda ray, runs: records(ray, made.append(len(runs)) or runs))
+    monkeypatch.setattr(cluster, "_records", lambda ray, runs, code: records(ray, made.append(len(runs)) or runs, code))
     table = study.run(tmp_path / "ray", executor="ray")
     local = study.run(tmp_path / "local")
     assert table.csv == local.csv
     assert table.found.equals(local.found)
     assert made[0] == 4 and len(made) > 1 and sum(made) == table.frame["run"].n_unique()
+
+
+class Step:
+    limit_ms = 5.3
+
+    def arrive(self, arrival):
+        return float(arrival.head_of_line_ms > self.limit_ms) if arrival.flow_class == "l4s" else None
+
+
+class Failing(tidemark.Controller):
+    def on_ack(self, ack):
+        raise ZeroDivisionError("of the controller")
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_a_class_of_ones_own_runs_on_the_cluster_as_here(tmp_path):
+    study = tidemark.Study("scenarios/first-look.toml", set={"duration": "2 s", "warmup": "1 s"}, seeds=3, law=Step)
+    assert study.run(tmp_path / "ray", executor="ray").csv == study.run(tmp_path / "local").csv
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_what_a_class_raises_on_the_cluster_is_raised_here(tmp_path):
+    study = tidemark.Study("scenarios/first-look.toml", seeds=1, controllers={"*": Failing})
+    with pytest.raises(ZeroDivisionError, match="of the controller"):
+        study.run(tmp_path / "a", executor="ray")
 
 
 @pytest.mark.usefixtures("two_workers")
@@ -113,7 +138,7 @@ def test_a_worker_of_another_build_is_refused():
     run = {"key": "0", "point": 0, "seed": 1, "values": [], "file": "", "text": "", "folder": "", "assignments": []}
     text = json.dumps(run | {"series": False, "program": program})
     with pytest.raises(tidemark.StudyError, match="same wheel"):
-        list(cluster._records(ray, [("0", text)]))
+        list(cluster._records(ray, [("0", text)], None))
 
 
 @pytest.mark.usefixtures("two_workers")
@@ -121,4 +146,4 @@ def test_a_run_that_fails_ends_the_study_with_its_error():
     from tidemark import cluster
 
     with pytest.raises(tidemark.StudyError):
-        list(cluster._records(ray, [("key", "{}")]))
+        list(cluster._records(ray, [("key", "{}")], None))

@@ -46,8 +46,17 @@ pub struct Run {
 pub struct Program {
     /// Identity of its build, which is part of every key: runs of another build are made anew.
     pub build: String,
+    /// Hash of algorithms that are no part of the build, such as those of a user of Python; `None` without any. Part of the key as well.
+    pub code: Option<String>,
     /// Commit of its sources, for results; `None` where it does not know it.
     pub commit: Option<String>,
+}
+
+impl Program {
+    /// Gives what keys know of the program.
+    pub(crate) fn identity(&self) -> String {
+        self.code.as_ref().map_or_else(|| self.build.clone(), |code| format!("{} {code}", self.build))
+    }
 }
 
 /// A run that can't be made.
@@ -59,6 +68,16 @@ pub enum RunError {
     /// The simulator gives no result for it.
     #[error("{0}")]
     Failed(String),
+}
+
+impl Run {
+    /// Reads the scenario of the run.
+    ///
+    /// # Errors
+    /// A scenario that can't be run.
+    pub fn scenario(&self) -> Result<Scenario, LoadError> {
+        Scenario::parse(&self.file, &self.text, &self.folder, &self.assignments)
+    }
 }
 
 /// Makes a run: its record, as [`Store::put`](crate::Store::put) takes it.
@@ -74,9 +93,16 @@ pub fn run_one(run: &Run) -> Result<Vec<u8>, RunError> {
 /// # Errors
 /// Those of [`run_one`].
 pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
+    make(run, &run.scenario()?, proceed)
+}
+
+/// Makes a run of its scenario, in which algorithms were replaced: those whose hash its program has as `code`. Else as [`run_while`].
+///
+/// # Errors
+/// Those of [`run_one`].
+pub fn make(run: &Run, scenario: &Scenario, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
     let failed = |error: &dyn std::fmt::Display| RunError::Failed(error.to_string());
-    let scenario = Scenario::parse(&run.file, &run.text, &run.folder, &run.assignments)?;
-    let mut simulation = Simulation::new(&scenario).map_err(|error| failed(&error))?;
+    let mut simulation = Simulation::new(scenario).map_err(|error| failed(&error))?;
     let mut result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
     result.commit.clone_from(&run.program.commit);
     if result.interrupted_at_s.is_some() {

@@ -263,7 +263,7 @@ impl Study {
             true => StudyError::Scenario(error),
             false => StudyError::Point { point: point.label(), error: Box::new(error) },
         })?;
-        Ok(PointHash::of(&scenario, &self.program.build, self.series))
+        Ok(PointHash::of(&scenario, &self.program.identity(), self.series))
     }
 
     pub(crate) fn keyed(&self, index: u64, point: &Point, seed: u64, hash: &PointHash) -> Run {

@@ -117,6 +117,12 @@ fn a_key_changes_with_everything_that_a_result_depends_on_and_nothing_else() {
     };
     assert_ne!(of_build("sources-1"), of_build("sources-2"));
     assert_eq!(of_build("sources-1"), of_build("sources-1"));
+    let mut of_code = |code: Option<&str>| {
+        study.program.code = code.map(Into::into);
+        study.expand().next().unwrap().unwrap().key
+    };
+    assert_ne!(of_code(Some("a law")), of_code(Some("a law that was changed")));
+    assert_ne!(of_code(Some("a law")), of_code(None));
     // Comments and defaults that are written out say nothing new.
     assert_eq!(first, key(&format!("# a comment\n{SCENARIO}"), ""));
     assert_eq!(first, key(SCENARIO, "\"sample_interval\" = \"100 ms\""));

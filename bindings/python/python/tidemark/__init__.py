@@ -7,6 +7,7 @@ and 1. What could not be measured is None, never zero.
 
 from tidemark import plot
 from tidemark._engine import __version__
+from tidemark.compare import compare
 from tidemark.errors import ScenarioError, StudyError
 from tidemark.marker import Ack, Arrival, Controller, Departure, Drb, Law, law, laws, parameters
 from tidemark.result import Result, Series
@@ -14,6 +15,7 @@ from tidemark.running import run
 from tidemark.scenario import check
 from tidemark.study import Study, Table
 from tidemark.tables import read_table
+from tidemark.units import Quantity, kb, mbps, ms, s, us
 
 __all__ = [
     "Ack",
@@ -22,6 +24,7 @@ __all__ = [
     "Departure",
     "Drb",
     "Law",
+    "Quantity",
     "Result",
     "ScenarioError",
     "Series",
@@ -30,10 +33,16 @@ __all__ = [
     "Table",
     "__version__",
     "check",
+    "compare",
+    "kb",
     "law",
     "laws",
+    "mbps",
+    "ms",
     "parameters",
     "plot",
     "read_table",
     "run",
+    "s",
+    "us",
 ]

@@ -2,37 +2,26 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tidemark import _engine
+from tidemark.code import Code
 from tidemark.errors import StudyError
+from tidemark.work import AHEAD, Make, Records, make_run
 
-AHEAD = 2
-"""Tasks a core that wait in line, so that no core waits for this program."""
 RETRIES = -1
 """Times that a run is made anew whose worker was lost: as often as that happens. A run that fails is not made anew."""
 
 
-def execute(folder: _engine.Folder, address: str | None, tell: Callable[[int, int], object]) -> None:
-    """Makes the runs of a study that its folder lacks on a cluster, and those that it asks for then.
+@contextmanager
+def of_ray(address: str | None, code: Code | None) -> Iterator[Make]:
+    """Gives what makes runs on a cluster.
 
     `address` is a cluster's; None stands for the one that this program is a part of, else for a Ray on this machine.
-    `tell` is called with runs done and all runs.
     """
     with _cluster(address) as ray:
-        while True:
-            missing = folder.missing()
-            total = folder.count()
-            done = total - len(missing)
-            tell(done, total)
-            for key, record in _records(ray, missing):
-                folder.put(key, record)
-                done += 1
-                tell(done, total)
-            if not folder.advance():
-                return
+        yield lambda runs: _records(ray, runs, code)
 
 
 @contextmanager
@@ -52,12 +41,7 @@ def _cluster(address: str | None) -> Iterator[Any]:
             ray.shutdown()
 
 
-def make_run(run: str) -> bytes:
-    """Makes a run where this is called: on a worker, which has the package and the files of traces."""
-    return _engine.make_run(run)
-
-
-def _records(ray: Any, runs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+def _records(ray: Any, runs: Sequence[tuple[str, str]], code: Code | None) -> Records:
     """Makes runs and gives keys and records as they end. Those of a lost worker are made anew."""
     make = ray.remote(num_cpus=1, max_retries=RETRIES)(make_run)
     limit = max(1, int(ray.cluster_resources().get("CPU", 1))) * AHEAD
@@ -66,7 +50,7 @@ def _records(ray: Any, runs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, b
     try:
         while True:
             for key, run in waiting:
-                under_way[make.remote(run)] = key
+                under_way[make.remote(run, code)] = key
                 if len(under_way) >= limit:
                     break
             if not under_way:

@@ -1,10 +1,11 @@
 """The marker, packet by packet, and laws and controllers written in Python."""
 
+import copyreg
 import json
 import typing
 from collections.abc import Callable
 
-from tidemark import _engine
+from tidemark import _engine, scenario
 from tidemark._engine import Ack, Answer, Arrival, Departure, Estimate, Law
 
 Chances: typing.TypeAlias = float | tuple[float, float] | None
@@ -34,13 +35,22 @@ Ecn = typing.Literal["not-ect", "ect0", "ect1", "ce"]
 def law(name: str, **fields: object) -> Law:
     """Gives a law of the marker, with parameters as in a scenario; the others have their defaults.
 
-    >>> step = law("step", threshold="5 ms")
+    >>> from tidemark import ms
+    >>> step = law("step", threshold=ms(5))
     >>> step.name, step.signals_to
     ('step', 'L4S')
     >>> parameters(step)["threshold"]
     '5 ms'
     """
-    return Law.from_json(json.dumps({"law": name, **fields}))
+    return Law.from_json(scenario.as_json({"law": name, **fields}))
+
+
+def _read_law(text: str) -> Law:
+    return Law.from_json(text)
+
+
+# A study with a law hands it to other processes.
+copyreg.pickle(Law, lambda of: (_read_law, (of.json(),)))
 
 
 def laws() -> list[Law]:

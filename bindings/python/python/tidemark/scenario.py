@@ -1,12 +1,15 @@
 """Scenarios: a file, a TOML text or a dict, with some values replaced."""
 
 import json
+import numbers
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from tidemark import _engine
+from tidemark.errors import ScenarioError
+from tidemark.units import Quantity
 
 Source: TypeAlias = str | os.PathLike[str] | Mapping[str, object]
 """A scenario: the path of a file, a text of TOML (with more than one line), or a dict of what the file would have."""
@@ -24,13 +27,37 @@ class Text(NamedTuple):
     """Folder in which traces are looked up: the file's; the working folder for a text or a dict."""
 
 
+def as_json(value: object) -> str:
+    """Gives a value of a scenario, or a table of them, as JSON: quantities as texts, numbers of numpy as numbers.
+
+    Raises `ScenarioError` for a value that a scenario can't have.
+
+    >>> from tidemark import ms
+    >>> as_json({"round_trip": ms(10)})
+    '{"round_trip": "10 ms"}'
+    """
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Quantity():
+            return str(value)
+        case numbers.Integral():
+            return int(value)
+        case numbers.Real():
+            return float(value)
+    message = f"{value!r} is no value of a scenario: use a number, a text, a list, a dict, or a quantity such as ms(10)"
+    raise ScenarioError(message)
+
+
 def text_of(source: Source) -> Text:
     """Reads the text of a scenario.
 
     Raises `OSError` for a file that can't be read.
     """
     if isinstance(source, Mapping):
-        return Text("scenario", json.dumps(source), True, Path())
+        return Text("scenario", as_json(source), True, Path())
     if isinstance(source, str) and "\n" in source:
         return Text("scenario", source, False, Path())
     path = Path(source)
@@ -45,7 +72,7 @@ def read(source: Source, *, seed: int | None = None, set: Mapping[str, object] |
     values = dict(set or {})
     if seed is not None:
         values["seed"] = seed
-    assignments = [(key, json.dumps(value)) for key, value in values.items()]
+    assignments = [(key, as_json(value)) for key, value in values.items()]
     of = text_of(source)
     if of.is_json:
         return _engine.Scenario.from_json(of.text, of.folder, assignments)

@@ -2,7 +2,6 @@
 
 import functools
 import io
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from tidemark import _engine, scenario
+from tidemark import _engine, scenario, units, work
 from tidemark import progress as progress_bars
+from tidemark.code import Code
 from tidemark.errors import StudyError
+from tidemark.marker import AnyLaw, Controller
 
 if TYPE_CHECKING:
     from tidemark.scenario import Source
@@ -46,11 +47,16 @@ class Study:
         name: str | None = None,
         until_ci: Mapping[str, object] | None = None,
         find: Mapping[str, object] | None = None,
+        law: AnyLaw | None = None,
+        controllers: Mapping[str, type[Controller]] | None = None,
     ) -> None:
         """Makes a study of a scenario: a file, a text of TOML, or a dict. docs/guide/studies.md has its parts.
 
         `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. Without `metrics`
         there are those that most people ask for. `series` keeps the series of every run.
+
+        `law` and `controllers` take the place of the scenario's in every run, as in `run`. The key of a run has a hash
+        of their code and of what that refers to: runs of changed code are made anew.
         """
         form = {
             "name": name,
@@ -66,14 +72,32 @@ class Study:
             "find": find,
         }
         text = scenario.text_of(source)
-        self._study = _engine.Study.from_form(json.dumps(form), text.file, text.text, text.is_json, text.folder)
+        study = _engine.Study.from_form(scenario.as_json(form), text.file, text.text, text.is_json, text.folder)
+        self._take(study, law, controllers)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Self:
+    def load(
+        cls,
+        file: str | os.PathLike[str],
+        *,
+        law: AnyLaw | None = None,
+        controllers: Mapping[str, type[Controller]] | None = None,
+    ) -> Self:
         """Reads the file of a study, as `tidemark run` takes it."""
         study = cls.__new__(cls)
-        study._study = _engine.Study.from_file(file)
+        study._take(_engine.Study.from_file(file), law, controllers)
         return study
+
+    def _take(
+        self, study: _engine.Study, law: AnyLaw | None, controllers: Mapping[str, type[Controller]] | None
+    ) -> None:
+        """Takes the study, with algorithms of the user's where there are any."""
+        self._study, self._code = study, None
+        if law is not None or controllers:
+            controllers = controllers or {}
+            code = Code.of(law, controllers)
+            self._study = study.with_code(code.hash, law, list(controllers.items()))
+            self._code = code
 
     @property
     def name(self) -> str:
@@ -103,19 +127,22 @@ class Study:
         A study that was interrupted goes on where it was, and one that was widened runs only what is new. `executor`
         is `local`, for a thread on each core (or `jobs` of them); `ray`, for a Ray on this machine or the cluster that
         this program is a part of; or the address of a cluster (`ray://...`). Workers need the same build of this
-        package. Ctrl-C ends the study, and what was run is kept.
+        package. Runs with a law or controllers given to the study are made in processes instead of threads. Ctrl-C
+        ends the study, and what was run is kept.
         """
-        opened = self._study.open(
-            Path("out") / f"{self.name}-study" if folder is None else folder, jobs or os.cpu_count() or 1
-        )
+        jobs = jobs or os.cpu_count() or 1
+        opened = self._study.open(Path("out") / f"{self.name}-study" if folder is None else folder, jobs)
         with progress_bars.of_runs(self.name, progress) as tell:
-            if executor == "local":
-                opened.execute(tell)
-            else:
+            if executor != "local":
                 from tidemark import cluster
 
-                cluster.execute(opened, None if executor == "ray" else executor, tell)
-        return Table(opened)
+                with cluster.of_ray(None if executor == "ray" else executor, self._code) as make:
+                    work.execute(opened, make, tell)
+            elif self._code:
+                work.execute(opened, work.of_processes(jobs, self._code), tell)
+            else:
+                opened.execute(tell)
+        return Table(opened, self.name)
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, points={self.points}, seeds={len(self.seeds)})"
@@ -124,8 +151,10 @@ class Study:
 class Table:
     """Results of a study."""
 
-    def __init__(self, folder: _engine.Folder) -> None:
+    def __init__(self, folder: _engine.Folder, name: str) -> None:
         self._folder = folder
+        self.name = name
+        """Name of the study."""
 
     @functools.cached_property
     def _columns(self) -> tuple[list[str], list[tuple[str, str | None]], str]:
@@ -137,7 +166,18 @@ class Table:
         _, metrics, csv = self._columns
         types: dict[str, Any] = {"seed": pl.Int64, "run": pl.String, "flow": pl.String}
         types |= {name: pl.Float64 for name, _ in metrics}
-        return pl.read_csv(io.StringIO(csv), schema_overrides=types, infer_schema_length=None)
+        frame = pl.read_csv(io.StringIO(csv), schema_overrides=types, infer_schema_length=None)
+        return frame.with_columns(self._numbers(frame[key]) for key in self.varied)
+
+    @property
+    def varied(self) -> list[str]:
+        """Varied keys and names of cases, which are columns."""
+        return self._columns[0]
+
+    @property
+    def metrics(self) -> list[str]:
+        """Metrics, which are columns of `frame` and rows of `means`."""
+        return [name for name, _ in self._columns[1]]
 
     @property
     def csv(self) -> str:
@@ -146,8 +186,31 @@ class Table:
 
     @property
     def units(self) -> dict[str, str]:
-        """Units of the metrics that have one."""
-        return {name: unit for name, unit in self._columns[1] if unit is not None}
+        """Units of the varied keys and metrics that have one. Their columns are of numbers."""
+        return self._units | {name: unit for name, unit in self._columns[1] if unit is not None}
+
+    @functools.cached_property
+    def _units(self) -> dict[str, str]:
+        """Units of varied keys whose values all have the same."""
+        texts = pl.read_csv(io.StringIO(self.csv), infer_schema=False)
+        found = {}
+        for key in self.varied:
+            of_key = {of and of.unit for of in map(units.read, texts[key].drop_nulls())}
+            if len(of_key) == 1 and (unit := of_key.pop()):
+                found[key] = unit
+        return found
+
+    def _numbers(self, column: pl.Series) -> pl.Series:
+        """Gives a varied column of numbers for one of their texts; one of other texts stays."""
+        if column.dtype != pl.String:
+            return column
+        unit = self._units.get(column.name)
+        bare = column.str.strip_suffix(unit).str.strip_chars() if unit else column
+        for dtype in (pl.Int64, pl.Float64):
+            cast = bare.cast(dtype, strict=False)
+            if cast.null_count() == column.null_count():
+                return cast
+        return column
 
     @functools.cached_property
     def means(self) -> pl.DataFrame:
@@ -155,12 +218,12 @@ class Table:
 
         `half` is null where there is one seed, which says nothing of the spread.
         """
-        keys = self._columns[0]
+        keys = self.varied
         rows = [(*values, *others) for values, *others in self._folder.means()]
         schema: dict[str, Any] = dict.fromkeys(keys, pl.String)
         schema |= {"flow": pl.String, "metric": pl.String, "mean": pl.Float64, "half": pl.Float64, "seeds": pl.Int64}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-        return frame.with_columns(_number(frame[key]) for key in keys)
+        return frame.with_columns(self._numbers(frame[key]) for key in keys)
 
     def series(self, run: str) -> dict[str, pl.DataFrame]:
         """Series of a run, by its key in the column `run`, of a study that keeps them: `flows`, `ues` and others."""
@@ -172,16 +235,10 @@ class Table:
             for name, text in files
         }
 
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, runs={self.frame['run'].n_unique()}, metrics={self.metrics})"
+
     @property
     def found(self) -> pl.DataFrame:
         """Finding of a search at each point: the largest value that meets its condition; null if 1 does not."""
         return pl.DataFrame([{**dict(values), "value": value} for values, value in self._folder.found()])
-
-
-def _number(column: pl.Series) -> pl.Series:
-    """Gives a column of numbers for one of their texts; one of other texts stays."""
-    for dtype in (pl.Int64, pl.Float64):
-        cast = column.cast(dtype, strict=False)
-        if cast.null_count() == column.null_count():
-            return cast
-    return column

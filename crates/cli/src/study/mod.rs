@@ -178,8 +178,8 @@ impl StudyOptions {
         force: Force,
         others: impl FnOnce(&Table) -> Vec<(PathBuf, String)>,
     ) -> Result<(Table, Vec<Found>)> {
-        study.program =
-            Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
+        let commit = tidemark_version::COMMIT.map(Into::into);
+        study.program = Program { build: tidemark_version::BUILD.into(), commit, code: None };
         let jobs = self.jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
         let proceed = || !interrupt::happened();
         let limits = Limits { jobs, memory: self.memory.map(|Bytes(bytes)| bytes), proceed: &proceed };

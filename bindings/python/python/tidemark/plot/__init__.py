@@ -6,7 +6,7 @@ keeps them apart.
 """
 
 from tidemark.plot.curves import cdf, series
-from tidemark.plot.groups import boxes, delay_boxes, front, split, unbeaten
+from tidemark.plot.groups import boxes, delay_boxes, front, means, split, unbeaten
 from tidemark.plot.style import save
 
-__all__ = ["boxes", "cdf", "delay_boxes", "front", "save", "series", "split", "unbeaten"]
+__all__ = ["boxes", "cdf", "delay_boxes", "front", "means", "save", "series", "split", "unbeaten"]

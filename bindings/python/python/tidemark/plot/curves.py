@@ -6,7 +6,7 @@ from typing import Literal
 import polars as pl
 from matplotlib.axes import Axes
 
-from tidemark.plot.labels import label
+from tidemark.labels import label
 from tidemark.plot.style import drawing, start_at_zero, styles
 from tidemark.result import Delay, Result
 
@@ -19,9 +19,12 @@ def series(
     value: str = "throughput_mbps",
     *,
     of: Literal["flows", "ues", "uplinks", "routers", "cells"] = "flows",
+    names: Iterable[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
     """Draws a column of a series over time, one curve a flow, or a UE, a router, a cell.
+
+    `names` names those to draw; by default all.
 
     >>> import tidemark
     >>> result = tidemark.run("scenarios/first-look.toml", set={"duration": "3 s", "warmup": "1 s"})
@@ -32,6 +35,8 @@ def series(
     noun = frame.columns[1]
     if value not in frame.columns:
         raise ValueError(f"value: series of {of} have no `{value}`: use one of {', '.join(frame.columns[2:])}")
+    if names is not None:
+        frame = frame.filter(pl.col(noun).is_in(list(names)))
     curves = {group[noun][0]: (group["t_s"], group[value]) for group in frame.partition_by(noun, maintain_order=True)}
     axes = _curves(curves, axes)
     axes.set(xlabel="time (s)", ylabel=label(value))

@@ -1,15 +1,16 @@
 """Comparisons: grouped boxes, the parts of a delay, and trade-offs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from tidemark.plot.labels import label
-from tidemark.plot.style import COLOURS, HATCHES, MARKERS, drawing, start_at_zero
+from tidemark.labels import label
+from tidemark.plot.style import COLOURS, HATCHES, MARKERS, drawing, start_at_zero, styles
 from tidemark.result import Delay, Result
+from tidemark.study import Table
 
 WIDTH = 0.8
 """Part of the axis between two labels that boxes or bars fill."""
@@ -75,16 +76,18 @@ def _boxes(drawn: Mapping[str, Sequence[Sequence[float] | None]], labels: Sequen
         return ax
 
 
-def split(results: Result | Mapping[str, Result], *, axes: Axes | None = None) -> Axes:
+def split(
+    results: Result | Mapping[str, Result], *, flows: Iterable[str] | None = None, axes: Axes | None = None
+) -> Axes:
     """Draws the mean one-way delay of each flow as a bar of its parts, of one run or of several by their labels.
 
-    Parts that are nowhere as long as a hundredth of the longest bar are left out.
+    `flows` names those to draw. Parts that are nowhere as long as a hundredth of the longest bar are left out.
     """
     several = results if isinstance(results, Mapping) else {"": results}
     bars = {}
     for name, result in several.items():
         for flow in result.summary.flows:
-            if flow.split_ms is not None:
+            if flow.split_ms is not None and (flows is None or flow.name in flows):
                 bars["\n".join(part for part in (flow.name, name) if part)] = flow.split_ms
     lengths = {part: [getattr(bar, part) or 0.0 for bar in bars.values()] for part in PARTS}
     longest = max((sum(bar) for bar in zip(*lengths.values(), strict=True)), default=0.0)
@@ -99,6 +102,60 @@ def split(results: Result | Mapping[str, Result], *, axes: Axes | None = None) -
         _label_places(ax, list(bars))
         ax.set(ylabel="mean one-way delay (ms)")
         ax.legend()
+        return ax
+
+
+def means(
+    tables: Table | Mapping[str, Table],
+    metric: str,
+    *,
+    x: str | None = None,
+    flows: Iterable[str] | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draws the mean of a metric over seeds with its interval of 95 %, of one study or of several by their labels.
+
+    `x` is a varied key, by default the first, or `flow`. Numbers are joined by lines, names stand side by side. What
+    else is varied has curves of its own. `flows` names those to draw.
+    """
+    several = tables if isinstance(tables, Mapping) else {"": tables}
+    first = next(iter(several.values()))
+    x = x or next(iter(first.varied), "flow")
+    curves: dict[str, pl.DataFrame] = {}
+    for name, table in several.items():
+        frame = table.means.filter(pl.col("metric") == metric)
+        if frame.is_empty():
+            raise ValueError(f"metric: {table.name} has no `{metric}`: use one of {', '.join(table.metrics)}")
+        if flows is not None:
+            frame = frame.filter(pl.col("flow").is_in(list(flows)))
+        if x not in frame.columns:
+            raise ValueError(f"x: {table.name} does not vary `{x}`: use one of {', '.join([*table.varied, 'flow'])}")
+        others = [key for key in ("flow", *table.varied) if key != x and frame[key].n_unique() > 1]
+        for part in frame.partition_by(others, maintain_order=True) if others else [frame]:
+            values = [str(part[key][0]) for key in others if part[key][0] is not None]
+            curves[" ".join([*values, *([name] if name else [])])] = part
+    places = list(dict.fromkeys(place for part in curves.values() for place in part[x].to_list()))
+    is_number = all(part[x].dtype.is_numeric() for part in curves.values())
+    with drawing(axes) as ax:
+        for index, ((name, part), style) in enumerate(zip(curves.items(), styles(), strict=False)):
+            if is_number:
+                part = part.sort(x)
+                at = part[x].to_list()
+            else:
+                style["linestyle"] = ""
+                shift = (index - (len(curves) - 1) / 2) * WIDTH / len(curves)
+                at = [places.index(place) + shift for place in part[x]]
+            ax.errorbar(at, part["mean"], yerr=part["half"].fill_null(float("nan")), capsize=2, label=name, **style)
+        if is_number:
+            unit = first.units.get(x)
+            ax.set(xlabel=f"{label(x)} ({unit})" if unit else label(x))
+            start_at_zero(ax, y=True)
+        else:
+            ax.set(xlabel=label(x))
+            _label_places(ax, [str(place) for place in places])
+        ax.set(ylabel=label(metric))
+        if len(curves) > 1:
+            ax.legend()
         return ax
 
 
