@@ -5,7 +5,9 @@ Names of fields end with their unit: `_ms` milliseconds, `_mbps` Mbit/s, `_s` se
 and 1. What could not be measured is None, never zero.
 """
 
-from tidemark import plot
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from tidemark._engine import __version__
 from tidemark.compare import compare
 from tidemark.errors import ScenarioError, StudyError
@@ -16,6 +18,9 @@ from tidemark.scenario import check
 from tidemark.study import Study, Table
 from tidemark.tables import read_table
 from tidemark.units import Quantity, kb, mbps, ms, s, us
+
+if TYPE_CHECKING:
+    from tidemark import plot
 
 __all__ = [
     "Ack",
@@ -46,3 +51,10 @@ __all__ = [
     "s",
     "us",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports `plot` where it is first asked for: matplotlib takes a second, and no worker of a study draws."""
+    if name == "plot":
+        return importlib.import_module("tidemark.plot")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

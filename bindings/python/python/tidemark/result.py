@@ -123,6 +123,12 @@ class Result:
         """
         Path(file).write_text(self._outcome.page(), "utf-8", newline="")
 
+    def _repr_html_(self) -> str:
+        """Gives what a notebook shows."""
+        from tidemark import notebook
+
+        return notebook.result(self)
+
     def __repr__(self) -> str:
         of = self.summary
         return f"Result({of.name!r}, seed={of.seed}, duration_s={of.duration_s:g}, flows={len(of.flows)})"

@@ -235,6 +235,12 @@ class Table:
             for name, text in files
         }
 
+    def _repr_html_(self) -> str:
+        """Gives what a notebook shows."""
+        from tidemark import notebook
+
+        return notebook.table(self)
+
     def __repr__(self) -> str:
         return f"Table({self.name!r}, runs={self.frame['run'].n_unique()}, metrics={self.metrics})"
 
