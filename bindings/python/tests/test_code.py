@@ -121,8 +121,54 @@ def test_a_controller_is_keyed_with_its_flow_and_a_law_with_its_parameters():
     assert laws[0] == laws[1] != laws[2]
 
 
-def test_another_process_comes_to_the_same_hash(tmp_path):
-    (tmp_path / "own_law.py").write_text(LAW)
+OF_MANY_PARTS = """
+import abc, collections, dataclasses, enum, functools, logging, random, re
+import numpy as np
+
+LOG = logging.getLogger("law")
+RANDOM, WEIGHTS, PATTERN = random.Random(1), np.ones((3, 3)), re.compile("a+")
+Point = collections.namedtuple("Point", "a b")
+
+class Kind(enum.Enum):
+    FIRST = 1
+
+@dataclasses.dataclass
+class State:
+    number: int = 0
+    items: list = dataclasses.field(default_factory=list)
+
+@functools.lru_cache
+def twice(value):
+    return value * 2
+
+def passed_on(method):
+    @functools.wraps(method)
+    def call(*arguments):
+        return method(*arguments)
+    return call
+
+class Base(abc.ABC):
+    @abc.abstractmethod
+    def arrive(self, arrival): ...
+
+class Square(Base):
+    def __init__(self):
+        self.state = State()
+
+    @property
+    def kind(self):
+        return Kind.FIRST
+
+    @passed_on
+    def arrive(self, arrival):
+        LOG.debug(PATTERN.match("a")), RANDOM.random()
+        return twice(np.mean(WEIGHTS)) + Point(1, 2).a
+"""
+
+
+@pytest.mark.parametrize("law", [LAW, OF_MANY_PARTS], ids=["a few functions", "many kinds of values"])
+def test_another_process_comes_to_the_same_hash(law, tmp_path):
+    (tmp_path / "own_law.py").write_text(law)
     (tmp_path / "helper.py").write_text(HELPER)
     code = "from tidemark.code import Code; import own_law; print(Code.of(own_law.Square, {}).hash)"
 
@@ -130,7 +176,14 @@ def test_another_process_comes_to_the_same_hash(tmp_path):
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(tmp_path)}
         return subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
 
-    assert hash_with("1") == hash_with("2") == hash_of() + "\n"
+    assert hash_with("1") == hash_with("2") == hash_of(law) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("value * 2", "value * 3"), ("number: int = 0", "number: int = 1"), ("FIRST = 1", "FIRST = 2")]
+)
+def test_changes_behind_caches_and_in_dataclasses_and_enums_are_seen(old, new):
+    assert hash_of(OF_MANY_PARTS.replace(old, new)) != hash_of(OF_MANY_PARTS)
 
 
 def test_a_law_goes_to_another_process_as_it_is_here():

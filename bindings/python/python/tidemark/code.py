@@ -8,7 +8,6 @@ import builtins
 import contextlib
 import copyreg
 import dis
-import functools
 import hashlib
 import importlib
 import importlib.util
@@ -44,7 +43,8 @@ class Code(NamedTuple):
     def of(cls, law: AnyLaw | None, controllers: Mapping[str, type[Controller]]) -> "Code":
         """Reads algorithms.
 
-        Raises `StudyError` for code or a value that can't be read, since a changed one could not be told from it.
+        Raises `StudyError` for code or a value that can't be read, since a changed one could not be told from it, or
+        that can't go to another process.
         """
         reader = _Reader()
         reader.add(importlib.util.MAGIC_NUMBER)
@@ -58,7 +58,12 @@ class Code(NamedTuple):
                 module = sys.modules[name]
                 cloudpickle.register_pickle_by_value(module)
                 stack.callback(cloudpickle.unregister_pickle_by_value, module)
-            return cls(reader.hash.hexdigest()[:32], cloudpickle.dumps((law, list(controllers.items()))))
+            try:
+                return cls(reader.hash.hexdigest()[:32], cloudpickle.dumps((law, list(controllers.items()))))
+            except (TypeError, pickle.PicklingError) as error:
+                raise StudyError(
+                    f"law or controllers can't go to another process: {error}; use tidemark.run"
+                ) from error
 
     def load(self) -> tuple[AnyLaw | None, list[tuple[str, type[Controller]]]]:
         """Gives the algorithms, in any process."""
@@ -108,8 +113,6 @@ class _Reader:
             case set() | frozenset():
                 # Sets have no order.
                 self._add_all(sorted(value, key=repr))
-            case functools.cached_property():
-                self.add(value.func)
             case types.CellType():
                 self._add_all(_contents(value))
             case types.MemberDescriptorType() | types.GetSetDescriptorType():
