@@ -5,7 +5,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use crate::cell::CellRecord;
 use crate::counters::Counters;
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, Quantiles};
 use crate::fairness::mean_jain;
 use crate::fields::Rounded as _;
 use crate::flow::{Ends, FlowDescription};
@@ -61,11 +61,14 @@ impl Recorder {
             Available { downlink: resources(|at| at.resources), uplink: resources(|at| at.uplink_resources) };
         let warm_intervals = self.times.iter().take_while(|at| **at <= warm).count();
         let flows = self.flow_results(of, end, warm);
-        // Sums and indices of other results are those of the figures that users read.
-        let ues = (0..self.ues.len()).map(|index| self.ue_result(of, end, index, (available, span)).rounded());
-        let ues: Vec<_> = ues.map(|ue| with_frames(ue, &flows)).collect();
-        let bearers = of.ues.iter().enumerate().flat_map(|(index, ue)| self.bearer_results(of, end, index, (ue, span)));
-        let bearers = bearers.collect();
+        let (mut ues, mut bearers) = (Vec::new(), Vec::new());
+        for index in 0..self.ues.len() {
+            let queue = self.queue(of, index).quantiles();
+            // Sums and indices of other results are those of the figures that users read.
+            let ue = self.ue_result(of, end, index, queue, (available, span)).rounded();
+            ues.push(with_frames(ue, &flows));
+            bearers.extend(self.bearer_results(of, end, index, queue, span));
+        }
         let series = self.series().rounded();
         let cells = end.cells.len().max(1);
         let used = (0..ues.len()).map(|index| end.ue(index).resources - before.ue(index).resources).sum::<u64>();
@@ -143,12 +146,12 @@ impl Recorder {
         of: &Description<'_>,
         end: &Counters,
         index: usize,
+        queue: Option<Quantiles>,
         (available, span): (Available, Duration),
     ) -> UeResult {
         let (before, after) = (self.baseline.ue(index), end.ue(index));
-        let queue = self.queue(of, index);
         let record = &self.ues[index];
-        let result = record.result(&of.ues[index], (&before, &after), available, &queue, (span, of.knows_queries));
+        let result = record.result(&of.ues[index], (&before, &after), available, queue, (span, of.knows_queries));
         UeResult { place: self.place(of, end, index), ..result }
     }
 
@@ -158,14 +161,14 @@ impl Recorder {
         of: &Description<'_>,
         end: &Counters,
         index: usize,
-        (ue, span): (&NamedUe, Duration),
+        queue: Option<Quantiles>,
+        span: Duration,
     ) -> Vec<BearerResult> {
-        let record = &self.ues[index];
-        let queue = self.queue(of, index);
+        let (ue, record) = (&of.ues[index], &self.ues[index]);
         let result = |drb: u8| {
             let (before, after) = (self.baseline.bearer(index, drb), end.bearer(index, drb));
-            let own = record.bearers.get(usize::from(drb) - 1).unwrap_or(&queue);
-            let down = BearerResult::new(ue, drb, (&before, &after), own.quantiles(), span);
+            let own = record.bearers.get(usize::from(drb) - 1).map_or(queue, Distribution::quantiles);
+            let down = BearerResult::new(ue, drb, (&before, &after), own, span);
             std::iter::once(down).chain(record.uplink.result(ue, drb, (&before, &after), span))
         };
         (1..=1 + ue.config.drb.len() as u8).flat_map(result).collect()

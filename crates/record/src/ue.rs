@@ -159,7 +159,7 @@ impl UeRecord {
         ue: &NamedUe,
         (before, after): (&UeStats, &UeStats),
         available: Available,
-        queue: &Distribution,
+        queue: Option<Quantiles>,
         (span, knows_queries): (Duration, bool),
     ) -> UeResult {
         let blocks = after.blocks - before.blocks;
@@ -169,7 +169,7 @@ impl UeRecord {
             name: ue.name.clone(),
             channel: tag(&ue.config.channel, "model"),
             throughput_mbps: mbps(self.delivered, span),
-            queue_ms: queue.quantiles(),
+            queue_ms: queue,
             mcs_mean: mean(after.mcs_sum - before.mcs_sum),
             bler: mean(after.failed_blocks - before.failed_blocks),
             marked: Some(after.marked - before.marked),
