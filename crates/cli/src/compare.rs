@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use clap::Args;
-use comfy_table::Table;
 use miette::{Result, miette};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,8 +11,10 @@ use tidemark_study::statistics::Estimate;
 
 use crate::format::{self, Format, Output};
 use crate::seeds;
+use crate::table::{MAX_ROWS, WORST, worst};
 use tidemark_terminal::say;
-use tidemark_terminal::table::{table, text};
+use tidemark_terminal::sheet::Sheet;
+use tidemark_terminal::table::text;
 
 /// Columns of a UE's downlink: heading, path inside it in summary.json, decimals.
 const OF_DOWNLINK: [Figure; 6] = [
@@ -34,9 +35,10 @@ const OF_UPLINK: [Figure; 6] = [
     ("lost blocks", &["uplink", "lost_blocks"], 0),
 ];
 /// Columns of a flow, whichever way it goes.
-const OF_FLOW: [Figure; 6] = [
+const OF_FLOW: [Figure; 7] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("one-way ms: p50", &["owd_ms", "p50"], 1),
+    ("p95", &["owd_ms", "p95"], 1),
     ("p99", &["owd_ms", "p99"], 1),
     ("RTT ms: p50", &["rtt_ms", "p50"], 1),
     ("marks", &["marked"], 0),
@@ -66,8 +68,8 @@ const OF_RUN: [Figure; 4] = [
     ("UEs satisfied", &["cell", "satisfied"], 3),
     ("Jain's index", &["jain"], 3),
 ];
-/// Rows of a table; of more flows, those with the highest rates have one.
-const MAX_ROWS: usize = 24;
+/// Columns that a narrow terminal shows last.
+const LAST: [&str; 3] = ["p99", "frozen s", "RTT ms: p50"];
 
 type Figure = (&'static str, &'static [&'static str], usize);
 
@@ -242,20 +244,15 @@ impl Pool {
     pub(crate) fn print(&self) {
         for kind in &KINDS {
             let mut table = kind.table();
-            let names = kind.names(&self.side, &self.side);
-            for name in names.iter().take(MAX_ROWS) {
+            let names = kind.all_names(&self.side, &self.side);
+            for name in kind.worst(&names, &self.side, &self.side) {
                 let figures = kind.figures.iter().map(|(_, path, decimals)| {
                     let estimate = kind.estimate(&self.side, name, path);
                     estimate.map_or("–".into(), |estimate| with_interval(estimate, *decimals, ""))
                 });
                 table.add_row([name.clone()].into_iter().chain(figures).map(|cell| text(&cell)));
             }
-            if !names.is_empty() {
-                say!("{table}");
-            }
-            if names.len() > MAX_ROWS {
-                say!("{} more {}s", names.len() - MAX_ROWS, kind.noun);
-            }
+            kind.say(&table, names.len());
         }
         say!("Means over {}, ± half of their intervals of 95 %.", self.side.seeds());
     }
@@ -335,9 +332,20 @@ impl Side {
 }
 
 impl Kind {
-    fn table(&self) -> Table {
+    fn table(&self) -> Sheet {
         let headings = self.figures.iter().map(|(heading, ..)| *heading);
-        table(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>())
+        Sheet::new(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>(), 1, &LAST)
+    }
+
+    /// Prints a table, and that it has the worst of so many rows where these are too many.
+    fn say(&self, table: &Sheet, rows: usize) {
+        if !table.is_empty() {
+            say!("{}", table.draw());
+        }
+        if rows > MAX_ROWS {
+            let noun = self.noun;
+            say!("(of {rows} {noun}s the {WORST} with the longest delays: `--format csv` has all)");
+        }
     }
 
     /// Entries of this kind that a run has.
@@ -364,19 +372,15 @@ impl Kind {
         names.filter(|name| self.entries(other).any(|twin| self.name(twin) == Some(name))).map(str::to_string).collect()
     }
 
-    /// Names that a run of one side and a run of another have, those with the highest rates first if there are many.
-    fn names(&self, before: &Side, after: &Side) -> Vec<String> {
-        let (Some((_, first)), Some((_, other))) = (before.runs.first(), after.runs.first()) else { return Vec::new() };
-        let rate = |entry: &Value| figure(entry, self.figures[0].1).unwrap_or(0.0);
-        let both = self.entries(first).filter_map(|entry| {
-            let twin = self.entries(other).find(|twin| self.name(twin) == self.name(entry))?;
-            Some((self.name(entry)?.to_string(), rate(entry).max(rate(twin))))
-        });
-        let mut both: Vec<_> = both.collect();
-        if both.len() > MAX_ROWS {
-            both.sort_by(|a, b| b.1.total_cmp(&a.1));
-        }
-        both.into_iter().map(|(name, _)| name).collect()
+    /// All of these names, or of many those with the longest delay in the first run of either side, by its 95th percentile.
+    fn worst<'a>(&self, names: &'a [String], before: &Side, after: &Side) -> Vec<&'a String> {
+        let delay = self.figures.iter().find(|(_, path, _)| path.last() == Some(&"p95"));
+        let of = |side: &Side, name: &str| {
+            let first = side.runs.first().map(|(seed, _)| *seed);
+            let values = delay.map(|(_, path, _)| self.values(side, name, path, first.into_iter()));
+            values.and_then(|values| values.into_iter().flatten().next()).unwrap_or(0.0)
+        };
+        worst(names.iter().collect(), MAX_ROWS, |name| of(before, name).max(of(after, name)))
     }
 
     /// Figure of a name at each seed.
@@ -385,12 +389,10 @@ impl Kind {
         seeds.map(|seed| figure(entry(side.run(seed)?)?, path)).collect()
     }
 
-    /// Prints what both sides have by name, each figure before and after, and counts what only one of them has: a program's flows have other
-    /// ports in each run.
-    fn side_by_side(&self, before: &Side, after: &Side, seeds: &[(u64, u64)]) {
-        let names = self.names(before, after);
+    /// Draws what both sides have by name, each figure before and after.
+    fn changes(&self, names: &[String], before: &Side, after: &Side, seeds: &[(u64, u64)]) -> Sheet {
         let mut table = self.table();
-        for name in names.iter().take(MAX_ROWS) {
+        for name in self.worst(names, before, after) {
             let cells = self.figures.iter().map(|(_, path, decimals)| {
                 let old = self.values(before, name, path, seeds.iter().map(|(seed, _)| *seed));
                 let new = self.values(after, name, path, seeds.iter().map(|(_, seed)| *seed));
@@ -398,16 +400,16 @@ impl Kind {
             });
             table.add_row([name.clone()].into_iter().chain(cells).map(|cell| text(&cell)));
         }
-        if !names.is_empty() {
-            say!("{table}");
-        }
+        table
+    }
+
+    /// Prints what both sides have, and counts what only one of them has: a program's flows have other ports in each run.
+    fn side_by_side(&self, before: &Side, after: &Side, seeds: &[(u64, u64)]) {
+        let names = self.all_names(before, after);
+        self.say(&self.changes(&names, before, after, seeds), names.len());
         let count = |side: &Side| side.runs.first().map_or(0, |(_, summary)| self.entries(summary).count());
         let alone = [before, after].map(|side| count(side) - names.len());
-        for (count, which) in [
-            (names.len().saturating_sub(MAX_ROWS), "more in both runs"),
-            (alone[0], "in the first run only"),
-            (alone[1], "in the second run only"),
-        ] {
+        for (count, which) in [(alone[0], "in the first run only"), (alone[1], "in the second run only")] {
             if count > 0 {
                 say!("{count} {}s {which}", self.noun);
             }
@@ -465,7 +467,47 @@ fn figure(entry: &Value, path: &[&str]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    /// A side with a run of so many flows, each with its number for a delay.
+    fn side(flows: u32) -> Side {
+        let quantiles = |delay: u32| json!({ "p50": delay, "p95": delay, "p99": delay });
+        let flow = |at| json!({ "name": format!("download-{at}"), "throughput_mbps": 12.5, "owd_ms": quantiles(at), "rtt_ms": quantiles(at), "marked": 7, "dropped": 0 });
+        Side::of("run".into(), vec![json!({ "seed": 1, "flows": (100..100 + flows).map(flow).collect::<Vec<_>>() })])
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_what_people_decide_by_and_of_many_the_worst() {
+        let kind = &KINDS[3];
+        let of = |flows| {
+            let (before, after) = (side(flows), side(flows));
+            let names = kind.all_names(&before, &after);
+            kind.changes(&names, &before, &after, &[(1, 1)]).within(Some(80))
+        };
+        let two = of(2);
+        assert!(two.lines().all(|line| line.chars().count() <= 80), "{two}");
+        for said in ["download-100", "Mbit/s", "one-way ms: p50", "p95", "marks", "drops"] {
+            assert!(two.contains(said), "{two}");
+        }
+        let rules = two.lines().filter(|line| line.starts_with('─')).count();
+        assert_eq!(rules, 3, "none between rows: {two}");
+        let many = of(30);
+        assert!(
+            many.contains("download-129") && many.contains("download-125") && !many.contains("download-124"),
+            "{many}"
+        );
+    }
+
+    #[test]
+    fn a_figure_that_no_side_has_is_no_column() {
+        let kind = &KINDS[3];
+        let side =
+            Side::of("run".into(), vec![json!({ "seed": 1, "flows": [{ "name": "wire", "throughput_mbps": 1.0 }] })]);
+        let drawn = kind.changes(&["wire".into()], &side, &side, &[(1, 1)]).within(None);
+        assert!(!drawn.contains("one-way") && drawn.contains("Mbit/s"), "{drawn}");
+    }
 
     #[test]
     fn a_sure_difference_shows_a_digit_of_its_interval_and_a_tie_says_so() {

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::{Cell, CellAlignment, Table};
+use comfy_table::{Cell, CellAlignment};
 use serde_json::Value;
 use tidemark_record::fields::{Column, Declared as _};
 use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult, UeResult};
-use tidemark_terminal::table::{number, table, text};
+use tidemark_terminal::sheet::Sheet;
+use tidemark_terminal::table::{number, text};
 
-/// Rows of a table at most. Of more those that fare worst are shown; the files and the report have all.
-const MAX_ROWS: usize = 24;
+/// Rows of a table of a run at most. Of more those that fare worst are shown; the files and the report have all.
+pub(crate) const MAX_ROWS: usize = 24;
 /// Rows of those that fare worst.
-const WORST: usize = 5;
+pub(crate) const WORST: usize = 5;
 /// Figures by which rows fare worse, the first that they have.
 const DELAYS: [&str; 3] = ["/owd_ms/p95", "/queue_ms/p95", "/media/delay_ms/p95"];
 
@@ -33,7 +34,7 @@ pub(crate) fn all(summary: &Value) -> Vec<String> {
 fn flows(flows: &[Value]) -> String {
     let table = rows(&FlowResult::STRUCT.terminal_columns(), &flows.iter().collect::<Vec<_>>()).unwrap_or_default();
     let flows: Vec<_> = flows.iter().collect();
-    let splits = worst(&flows).into_iter().filter_map(|flow| {
+    let splits = by_delay(&flows).into_iter().filter_map(|flow| {
         let split = flow["split_ms"].as_object()?;
         let part = |name: &str| split.get(name).and_then(Value::as_f64);
         // What took no time says nothing, as the radio's parts where there is none.
@@ -95,76 +96,20 @@ fn cell(summary: &Value) -> String {
     )
 }
 
-/// Columns that a narrow terminal leaves out, the first ones first: people decide by the median, the 95th percentile, marks and drops.
-const LEFT_OUT: [&str; 10] =
+/// Columns that a narrow terminal shows last: people decide by the median, the 95th percentile, marks and drops.
+const LAST: [&str; 10] =
     ["p99.9", "mean", "p99", "retx", "RTT ms: p95", "controller", "law", "RTT ms: p50", "p50", "p95"];
-
-/// Heading of a column with that of its group: `RTT ms: p50` for a `p50` that stands behind `RTT ms: mean`.
-fn with_group(columns: &[Column]) -> Vec<(String, &Column)> {
-    let mut group = String::new();
-    let named = columns.iter().map(|column| {
-        let (of, name) =
-            column.heading.split_once(": ").map_or((None, column.heading.as_str()), |(of, name)| (Some(of), name));
-        match of {
-            Some(of) => group = of.to_string(),
-            None if !name.starts_with('p') || name.parse::<u8>().is_ok() => group.clear(),
-            None => {}
-        }
-        (if group.is_empty() { name.to_string() } else { format!("{group}: {name}") }, column)
-    });
-    named.collect()
-}
-
-/// Headings that say a group once, at its first column.
-fn headings(columns: &[(String, &Column)]) -> Vec<String> {
-    let mut last = "";
-    let shown = columns.iter().map(|(heading, _)| match heading.split_once(": ") {
-        Some((group, name)) if group == last => name.to_string(),
-        of => {
-            last = of.map_or("", |(group, _)| group);
-            heading.clone()
-        }
-    });
-    shown.collect()
-}
-
-/// Leaves out columns until a table is no wider than this; those that are none of the list stay.
-fn fitted<'a>(
-    columns: &'a [Column],
-    width: Option<u16>,
-    width_of: impl Fn(&[(String, &'a Column)]) -> usize,
-) -> Vec<(String, &'a Column)> {
-    let mut kept = with_group(columns);
-    let Some(width) = width else { return kept };
-    for name in LEFT_OUT {
-        if width_of(&kept) <= usize::from(width) {
-            break;
-        }
-        kept.retain(|(heading, _)| heading != name && heading.rsplit_once(": ").is_none_or(|(_, last)| last != name));
-    }
-    kept
-}
 
 /// Draws a table with a row each, but for columns that no row has a value in, and those that the terminal is too narrow for; `None` without
 /// rows.
 fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
-    let shown = &worst(rows)[..];
-    let columns: Vec<_> =
-        columns.iter().filter(|column| shown.iter().any(|row| column.text(row).is_some())).cloned().collect();
-    let width_of = |kept: &[(String, &Column)]| {
-        drawn(kept, shown).to_string().lines().next().map_or(0, |line| line.chars().count())
-    };
-    let kept = fitted(&columns, Table::new().width(), width_of);
-    let hidden = columns.len() - kept.len();
-    let hidden = if hidden > 0 { format!("({hidden} columns more in a wider terminal)\n") } else { String::new() };
-    (!rows.is_empty()).then(|| format!("{}\n{}{hidden}", drawn(&kept, shown), rest(rows.len())))
+    (!rows.is_empty()).then(|| format!("{}\n{}", sheet(columns, &by_delay(rows)).draw(), rest(rows.len())))
 }
 
-fn drawn(columns: &[(String, &Column)], rows: &[&Value]) -> Table {
-    let headings = headings(columns);
-    let mut table: Table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+fn sheet(columns: &[Column], rows: &[&Value]) -> Sheet {
+    let mut sheet = Sheet::new(&columns.iter().map(|column| &column.heading).collect::<Vec<_>>(), 1, &LAST);
     for row in rows {
-        table.add_row(columns.iter().map(|(_, column)| match column.text(row) {
+        sheet.add_row(columns.iter().map(|column| match column.text(row) {
             Some(said) if column.is_text => text(&said),
             Some(said) if column.type_name() == "boolean" => text(if said == "true" { "yes" } else { "no" }),
             Some(said) => Cell::new(said).set_alignment(CellAlignment::Right),
@@ -172,14 +117,17 @@ fn drawn(columns: &[(String, &Column)], rows: &[&Value]) -> Table {
             None => number(None, 0),
         }));
     }
-    table
+    sheet
 }
 
-/// All rows, or of many the five with the longest delay, by its 95th percentile.
-fn worst<'a>(rows: &[&'a Value]) -> Vec<&'a Value> {
-    let delay = |row: &Value| DELAYS.iter().find_map(|path| row.pointer(path)?.as_f64()).unwrap_or(0.0);
-    let mut rows = rows.to_vec();
-    if rows.len() > MAX_ROWS {
+/// All rows of a run, or of many the five with the longest delay, by its 95th percentile.
+fn by_delay<'a>(rows: &[&'a Value]) -> Vec<&'a Value> {
+    worst(rows.to_vec(), MAX_ROWS, |row| DELAYS.iter().find_map(|path| row.pointer(path)?.as_f64()).unwrap_or(0.0))
+}
+
+/// All rows, or of more than `most` the five with the longest delay.
+pub(crate) fn worst<T>(mut rows: Vec<T>, most: usize, delay: impl Fn(&T) -> f64) -> Vec<T> {
+    if rows.len() > most {
         rows.sort_by(|a, b| delay(b).total_cmp(&delay(a)));
         rows.truncate(WORST);
     }
@@ -207,7 +155,7 @@ mod tests {
         let flow = |p95: u32| serde_json::json!({ "name": format!("f{p95}"), "owd_ms": { "p95": p95 } });
         let flows: Vec<_> = (0..30).map(flow).collect();
         let names = |rows: &[Value]| {
-            let names = worst(&rows.iter().collect::<Vec<_>>()).into_iter().filter_map(|row| row["name"].as_str());
+            let names = by_delay(&rows.iter().collect::<Vec<_>>()).into_iter().filter_map(|row| row["name"].as_str());
             names.map(str::to_string).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(&flows), "f29 f28 f27 f26 f25");
@@ -216,15 +164,17 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_keeps_what_people_decide_by_and_its_groups() {
-        let columns = FlowResult::STRUCT.terminal_columns();
-        let width_of = |kept: &[(String, &Column)]| 8 * kept.len();
-        let shown = |width| headings(&fitted(&columns, width, width_of)).join(" | ");
-        let all = shown(None);
-        assert!(all.contains("one-way ms: mean | p50 | p95") && all.contains("RTT ms: mean | p50"), "{all}");
-        let narrow = shown(Some(80));
-        assert!(
-            narrow.contains("Mbit/s | one-way ms: p50 | p95 | RTT ms: p50") && narrow.ends_with("marks | drops"),
-            "{narrow}"
-        );
+        let quantiles = serde_json::json!({ "mean": 1.0, "p50": 1.0, "p95": 2.0, "p99": 3.0, "p999": 4.0 });
+        let flow = serde_json::json!({
+            "name": "walker", "controller": "prague", "law": "tide", "throughput_mbps": 12.0, "owd_ms": quantiles,
+            "rtt_ms": quantiles, "marked": 7, "dropped": 0, "retransmissions": 0
+        });
+        let sheet = sheet(&FlowResult::STRUCT.terminal_columns(), &[&flow]);
+        let headings =
+            |width| sheet.within(width).lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        let all = headings(None);
+        assert!(all.contains("one-way ms: mean p50 p95") && all.contains("RTT ms: mean p50"), "{all}");
+        let narrow = headings(Some(80));
+        assert!(narrow.contains("Mbit/s one-way ms: p50 p95") && narrow.ends_with("marks drops"), "{narrow}");
     }
 }

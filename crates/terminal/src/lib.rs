@@ -6,4 +6,5 @@ pub mod error;
 pub mod interrupt;
 pub mod parallel;
 pub mod print;
+pub mod sheet;
 pub mod table;

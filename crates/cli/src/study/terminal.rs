@@ -3,32 +3,20 @@
 use tidemark_study::statistics::Estimate;
 use tidemark_study::{Found, Study, Summary, Table};
 
+use crate::table::{WORST, worst};
 use tidemark_terminal::say;
-use tidemark_terminal::table::{table, text};
+use tidemark_terminal::sheet::Sheet;
+use tidemark_terminal::table::text;
 
-/// Rows of a table; what is beyond is in the file and on the page.
+/// Rows of a table; of more, those with the longest delays are shown.
 const MAX_ROWS: usize = 48;
 
 /// Prints the means of every point with their intervals, and what a search found.
 pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
     let summaries = of.summaries();
-    let mut headings: Vec<String> = of.columns.clone();
-    if of.by_flow {
-        headings.push("flow".into());
-    }
-    headings.push("seeds".into());
-    headings.extend(of.metrics.iter().map(ToString::to_string));
-    let mut shown = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
-    for summary in summaries.iter().take(MAX_ROWS) {
-        let mut cells: Vec<String> = summary.values.iter().map(|value| value.clone().unwrap_or_default()).collect();
-        cells.extend(of.by_flow.then(|| summary.flow.clone().unwrap_or_default()));
-        cells.push(summary.seeds.len().to_string());
-        cells.extend((0..of.metrics.len()).map(|metric| summary.estimate(metric).map_or("–".into(), figure)));
-        shown.add_row(cells.iter().map(|cell| text(cell)));
-    }
-    say!("{shown}");
+    say!("{}", sheet(of, &summaries).draw());
     if summaries.len() > MAX_ROWS {
-        say!("({} more: see the table and the page)", summaries.len() - MAX_ROWS);
+        say!("(of {} rows the {WORST} with the longest delays: the table and the page have all)", summaries.len());
     }
     if summaries.iter().any(|summary| summary.seeds.len() < 2) {
         say!("One seed says nothing of the spread: --seeds 10 gives intervals.");
@@ -69,6 +57,34 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
     }
 }
 
+/// A row a point, or of many those with the longest of the first delay that the study has.
+fn sheet(of: &Table, summaries: &[Summary]) -> Sheet {
+    let mut keys: Vec<String> = of.columns.clone();
+    keys.extend(of.by_flow.then(|| "flow".into()));
+    keys.push("seeds".into());
+    let headings: Vec<_> = keys.iter().cloned().chain(of.metrics.iter().map(|metric| heading(metric.name()))).collect();
+    let mut sheet = Sheet::new(&headings, keys.len(), &[]);
+    let delay = of.metrics.iter().position(|metric| metric.unit() == Some("ms"));
+    let longest = |summary: &&Summary| delay.and_then(|delay| summary.estimate(delay)).map_or(0.0, |of| of.mean);
+    for summary in worst(summaries.iter().collect(), MAX_ROWS, longest) {
+        let mut cells: Vec<String> = summary.values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+        cells.extend(of.by_flow.then(|| summary.flow.clone().unwrap_or_default()));
+        cells.push(summary.seeds.len().to_string());
+        cells.extend((0..of.metrics.len()).map(|metric| summary.estimate(metric).map_or("–".into(), figure)));
+        sheet.add_row(cells.iter().map(|cell| text(cell)));
+    }
+    sheet
+}
+
+/// Heading of a metric: `queue_ms.p50` and `queue_ms.p99` are a group, whose unit is said once.
+fn heading(metric: &str) -> String {
+    let is_statistic = |part: &str| part == "mean" || part.strip_prefix('p').is_some_and(|n| n.parse::<u32>().is_ok());
+    match metric.rsplit_once('.') {
+        Some((of, part)) if is_statistic(part) => format!("{of}: {part}"),
+        _ => metric.into(),
+    }
+}
+
 /// Mean and half of its interval, with the digits that the interval leaves.
 pub(crate) fn figure(estimate: Estimate) -> String {
     let decimals = decimals(estimate.half.filter(|half| *half > 0.0).unwrap_or(estimate.mean.abs() / 100.0));
@@ -85,7 +101,34 @@ fn decimals(of: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_study::Metric;
+
     use super::*;
+
+    #[test]
+    fn a_study_has_the_terminals_width_and_of_many_points_the_worst() {
+        let metrics = ["throughput_mbps", "queue_ms.p50", "queue_ms.p99", "marked", "dropped"];
+        let metrics = metrics.map(|name| Metric::parse(name).unwrap());
+        let keys = ["marker.law", "cell.bandwidth", "flow.0.round_trip"].map(String::from);
+        let table = Table { columns: keys.into(), metrics: metrics.into(), by_flow: true, rows: Vec::new() };
+        let point = |at: u32| Summary {
+            values: vec![Some("l4span".into()), Some("20 MHz".into()), Some(format!("{at} ms"))],
+            flow: Some("download".into()),
+            seeds: vec![1, 2],
+            metrics: vec![vec![Some(f64::from(at)), Some(f64::from(at) + 0.1)]; 5],
+        };
+        let drawn = |points: u32| {
+            let summaries: Vec<_> = (100..100 + points).map(point).collect();
+            sheet(&table, &summaries)
+        };
+        let wide = drawn(2).within(None);
+        assert!(wide.contains("queue_ms: p50") && !wide.contains("queue_ms: p99"), "{wide}");
+        let narrow = drawn(2).within(Some(80));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("queue_ms: p99") && narrow.contains("dropped"), "{narrow}");
+        let many = drawn(60).within(None);
+        assert!(many.contains("159 ms") && many.contains("155 ms") && !many.contains("154 ms"), "{many}");
+    }
 
     #[test]
     fn a_figure_has_the_digits_that_its_interval_leaves() {
