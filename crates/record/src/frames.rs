@@ -21,6 +21,10 @@ pub(crate) struct FrameRecord {
     pub(crate) budget: Option<FrameBudget>,
     /// Frames that arrived beyond the budget.
     late: u64,
+    /// Frames captured before the warm-up's end, which have the numbers up to this one.
+    before: u64,
+    /// Frames captured since then that arrived whole.
+    received: u64,
     /// Ends of freezes, and how long the picture had stood still.
     freezes: Vec<(Instant, Duration)>,
     /// Delays in the open interval of the series.
@@ -28,12 +32,18 @@ pub(crate) struct FrameRecord {
 }
 
 impl FrameRecord {
+    /// Ends the warm-up, in which the sender has captured so many frames.
+    pub(crate) fn begin(&mut self, captured: u64) {
+        (self.before, self.received) = (captured, 0);
+    }
+
     /// Counts a frame whose last packet spent `wire` on the wire.
     pub(crate) fn arrived(&mut self, at: Instant, frame: &FrameArrival, wire: Duration, counts: bool) {
         self.point.add(frame.delay);
         if let Some(frozen) = frame.frozen.filter(|_| self.freezes.len() < MAX_FREEZES) {
             self.freezes.push((at, frozen));
         }
+        self.received += u64::from(frame.number > self.before);
         if counts {
             self.delay.record(frame.delay);
             self.sender_queue.record(frame.sender_queue);
@@ -44,12 +54,14 @@ impl FrameRecord {
     /// Result between two states of the counters; `None` for a flow that sent no frames.
     pub(crate) fn result(&self, Ends { server, client }: Ends<'_>) -> Option<MediaResult> {
         let frames_sent = server.1.frames_sent - server.0.frames_sent;
-        let frames_lost = client.1.frames_lost.saturating_sub(client.0.frames_lost);
+        // A frame counts by its capture: one of the warm-up that is found missing later is none of those that were sent since.
+        let begun = client.1.frames_lost + client.1.frames_received;
+        let frames_lost = begun.saturating_sub(self.before + self.received);
         let in_budget = self.in_budget(frames_sent, frames_lost);
         (server.1.frames_sent > 0).then(|| MediaResult {
             frames_sent,
             frames_discarded: server.1.frames_discarded - server.0.frames_discarded,
-            frames_received: client.1.frames_received - client.0.frames_received,
+            frames_received: self.received,
             frames_lost,
             freezes: client.1.freezes - client.0.freezes,
             frozen_s: (client.1.frozen - client.0.frozen).as_secs_f64(),
@@ -89,11 +101,11 @@ mod tests {
 
     const BUDGET: FrameBudget = FrameBudget { delay: Duration::from_millis(10), share: 0.9, frame_rate: 60 };
 
-    fn frame(delay: u64, frozen: Option<Duration>) -> FrameArrival {
+    fn frame(number: u64, delay: u64, frozen: Option<Duration>) -> FrameArrival {
         let delay = Duration::from_millis(delay);
         let (captured, rest) = (Instant::ZERO, Duration::ZERO);
         FrameArrival {
-            number: 1,
+            number,
             size: Bytes(1),
             captured,
             delay,
@@ -107,8 +119,8 @@ mod tests {
     /// Result of frames with these delays, 5 ms of them on the wire, where so many were sent and lost.
     fn result(delays: &[u64], sent: u64, lost: u64) -> MediaResult {
         let mut record = FrameRecord { budget: Some(BUDGET), ..FrameRecord::default() };
-        for delay in delays {
-            record.arrived(Instant::ZERO, &frame(*delay, None), Duration::from_millis(5), true);
+        for (number, delay) in (1..).zip(delays) {
+            record.arrived(Instant::ZERO, &frame(number, *delay, None), Duration::from_millis(5), true);
         }
         let server = Stats { frames_sent: sent, ..Stats::default() };
         let client = Stats { frames_received: delays.len() as u64, frames_lost: lost, ..Stats::default() };
@@ -133,14 +145,43 @@ mod tests {
         assert_eq!(result(&[], 1, 0).satisfied, None, "its only frame may come in time");
     }
 
+    /// Forty frames of the warm-up are lost, and known to be only when the first frame behind them arrives; of the ten of the window
+    /// one is lost.
+    #[test]
+    fn a_frame_counts_by_its_capture_so_that_no_more_are_lost_than_were_sent() {
+        let mut record = FrameRecord::default();
+        let stats = |sent, received, lost| Stats {
+            frames_sent: sent,
+            frames_received: received,
+            frames_lost: lost,
+            ..Stats::default()
+        };
+        for number in 1..=60 {
+            record.arrived(Instant::ZERO, &frame(number, 9, None), Duration::ZERO, false);
+        }
+        record.begin(100);
+        for number in 101..110 {
+            record.arrived(Instant::ZERO, &frame(number, 9, None), Duration::ZERO, true);
+        }
+        let (server, client) = ([stats(100, 0, 0), stats(110, 0, 0)], [stats(0, 60, 0), stats(0, 69, 41)]);
+        let ends = Ends { server: (&server[0], &server[1]), client: (&client[0], &client[1]) };
+        let media = record.result(ends).unwrap();
+        assert_eq!((media.frames_sent, media.frames_received, media.frames_lost), (10, 9, 1));
+    }
+
     #[test]
     fn a_freeze_begins_with_the_frame_that_stood() {
         let mut record = FrameRecord::default();
-        record.arrived(Instant::from_millis(900), &frame(9, Some(Duration::from_millis(400))), Duration::ZERO, false);
+        record.arrived(
+            Instant::from_millis(900),
+            &frame(1, 9, Some(Duration::from_millis(400))),
+            Duration::ZERO,
+            false,
+        );
         let freezes: Vec<_> = record.freezes("call").collect();
         assert_eq!(freezes, [Freeze { flow: "call".into(), t_s: 0.5, frozen_s: 0.4 }]);
         for _ in 0..2 * MAX_FREEZES {
-            record.arrived(Instant::from_millis(900), &frame(9, Some(Duration::ZERO)), Duration::ZERO, false);
+            record.arrived(Instant::from_millis(900), &frame(1, 9, Some(Duration::ZERO)), Duration::ZERO, false);
         }
         assert_eq!(record.freezes("call").count(), MAX_FREEZES);
     }

@@ -208,6 +208,9 @@ impl Recorder {
 
     /// Ends the warm-up: results count from these counters on.
     pub fn begin(&mut self, counters: Counters) {
+        for (flow, server) in self.flows.iter_mut().zip(&counters.servers) {
+            flow.frames.begin(server.frames_sent);
+        }
         self.baseline = counters;
         self.routers.iter_mut().for_each(RouterRecord::begin);
     }
