@@ -1,12 +1,13 @@
 """`tidemark-sdn demo`: the paper's network on this machine, a table and a report."""
 
+import os
 import shutil
 import signal
 from pathlib import Path
 from typing import NoReturn
 
 from tidemark_sdn.lab.experiment import Experiment, Laboratory
-from tidemark_sdn.lab.figures import table
+from tidemark_sdn.lab.figures import conditions, table
 from tidemark_sdn.lab.isolation import LabError
 from tidemark_sdn.lab.report import write_report
 from tidemark_sdn.units import format_rate
@@ -44,3 +45,4 @@ def run_demo(experiment: Experiment) -> None:
         laboratory.close()
     print(table(outcome))
     print(f"report: {write_report(outcome)}")
+    print(conditions(outcome.load_before, os.cpu_count() or 1))

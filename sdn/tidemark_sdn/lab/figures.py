@@ -96,6 +96,15 @@ def table(outcome: Outcome) -> str:
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
+def conditions(load: float, processors: int) -> str:
+    """Sentence on the machine that a table is of: what in the table is the machine's, and how busy it was."""
+    busy = ": busy with something else, so run it again" if load > processors / 2 else ""
+    return (
+        f"load average before {load:.1f} on {processors} processors{busy}; "
+        "tails, losses and shares depend on the machine, the order of the medians does not"
+    )
+
+
 def as_json(outcome: Outcome) -> dict[str, object]:
     """`summary.json` of a run."""
     experiment = asdict(outcome.experiment)
