@@ -309,7 +309,7 @@ macro_rules! bounds {
 pub use alloc::vec;
 
 /// Writes the bounds of a configuration into its schema: `minimum`, `maximum` and their exclusive forms for numbers, the same with `x-` for
-/// text with units, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum`, of text
+/// text with units, whose `pattern` asks for a digit above zero where zero is none of its values, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum`, of text
 /// `x-enum`, where the values are few.
 /// A field that several variants of an enum have has the same bounds in each.
 #[cfg(feature = "schema")]
@@ -354,8 +354,15 @@ impl Limits {
         for (bound, value, is_excluded) in bounds {
             let key = if is_excluded { format!("exclusive{bound}") } else { bound.to_lowercase() };
             let Some(value) = value else { continue };
-            let key = if matches!(value, Written::Text(_)) { format!("x-{key}") } else { key };
-            property.insert(key, value.to_value());
+            let Written::Text(text) = value else {
+                property.insert(key, value.to_value());
+                continue;
+            };
+            // Of text with units a schema can say that it is not zero, and no other bound.
+            if bound == "Minimum" && (is_excluded || !text.starts_with("0 ")) {
+                property.insert("pattern".into(), "[1-9]".into());
+            }
+            property.insert(format!("x-{key}"), value.to_value());
         }
         if !self.choice.is_empty() {
             let choice: Vec<_> = self.choice.iter().map(Written::to_value).collect();

@@ -79,9 +79,23 @@ macro_rules! unit_text {
     };
 }
 
-unit_text!(Duration, TIME, "10 ms", Duration::from_nanos, r"^\s*[0-9.]+\s*(ns|us|ms|s|min)\s*$", "a time");
-unit_text!(BitRate, RATE, "40 Mbit/s", BitRate::from_bps, r"^\s*[0-9.]+\s*(bit/s|kbit/s|Mbit/s|Gbit/s)\s*$", "a rate");
-unit_text!(Bytes, SIZE, "1500 B", Bytes, r"^\s*[0-9.]+\s*(B|kB|MB|GB)\s*$", "a size");
+unit_text!(
+    Duration,
+    TIME,
+    "10 ms",
+    Duration::from_nanos,
+    r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(ns|us|ms|s|min)\s*$",
+    "a time"
+);
+unit_text!(
+    BitRate,
+    RATE,
+    "40 Mbit/s",
+    BitRate::from_bps,
+    r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(bit/s|kbit/s|Mbit/s|Gbit/s)\s*$",
+    "a rate"
+);
+unit_text!(Bytes, SIZE, "1500 B", Bytes, r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(B|kB|MB|GB)\s*$", "a size");
 
 impl<'de> Deserialize<'de> for Probability {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -23,6 +23,7 @@ fn sample(key: &str, node: &Value) -> Value {
         (_, "#/$defs/Bytes") => json!("100 kB"),
         _ if node.get("const").is_some() => node["const"].clone(),
         _ if node["type"] == "string" => json!("a"),
+        _ if node["items"]["$ref"].is_string() => json!([{}]),
         _ if node["type"] == "array" => json!(vec![1; node["minItems"].as_u64().unwrap_or(1) as usize]),
         _ => json!(1),
     }

@@ -17,6 +17,7 @@ mod qos;
 mod reports;
 mod routers;
 mod schedulers;
+mod schema;
 mod tide;
 mod traces;
 mod uplink;

@@ -212,8 +212,9 @@ impl Scenario {
 
     /// The JSON schema of the scenario language.
     pub fn json_schema() -> String {
-        let schema = schemars::schema_for!(Scenario);
-        serde_json::to_string_pretty(&schema).unwrap_or_default()
+        // The type of a schema writes its keywords in their usual order.
+        let schema = schemars::Schema::try_from(schema::schema().clone());
+        schema.and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()
     }
 
     /// One line: what would be run.
