@@ -72,6 +72,13 @@ pub(crate) struct Ends<'a> {
     pub client: (&'a Stats, &'a Stats),
 }
 
+/// Share of this time in which the sender waited for room in its send buffer alone; `None` where it never did.
+fn buffer_limited(ends: Ends<'_>, active: Duration) -> Option<f64> {
+    let (before, after) = ends.server;
+    let waited = after.buffer_limited.saturating_sub(before.buffer_limited);
+    (!waited.is_zero() && !active.is_zero()).then(|| (waited.as_secs_f64() / active.as_secs_f64()).min(1.0))
+}
+
 impl FlowRecord {
     /// Record of a flow that begins after so many intervals of the series.
     pub(crate) fn new(intervals: usize) -> Self {
@@ -213,6 +220,7 @@ impl FlowRecord {
             dropped: self.dropped,
             retransmissions: ends.map(|ends| ends.server.1.retransmissions - ends.server.0.retransmissions),
             gave_way: None,
+            buffer_limited: ends.and_then(|ends| buffer_limited(ends, active)),
             split_ms: self.split(of.has_router),
             owd: self.owd.clone(),
             rtt: self.rtt.clone(),

@@ -224,6 +224,10 @@ results! {
         /// virtual time.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub gave_way: Option<bool>,
+        /// Share of the time in which the sender waited for room in its send buffer alone: its windows had room, and the path no queue of half a round
+        /// trip; absent where it never did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub buffer_limited: Option<f64> = decimals(3),
         /// Mean one-way delay, taken apart.
         pub split_ms: Option<Split> = [csv],
         /// Distribution of the one-way delay.
@@ -265,7 +269,7 @@ results! {
         pub frames_sent: u64 = [csv, "frames"],
         /// Frames of these that the sender threw away before it had sent them.
         pub frames_discarded: u64 = [csv],
-        /// Frames that arrived whole.
+        /// Frames of those sent that arrived whole: a frame counts by its capture.
         pub frames_received: u64 = [csv],
         /// Frames that did not although later ones began; those that the sender threw away included.
         pub frames_lost: u64 = [csv, "lost"],

@@ -106,6 +106,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Sender: losses or timeouts found out to be false.
     pub spurious: u64,
+    /// Sender: time in which its send buffer alone held data back: the windows had room, and the path no long queue.
+    pub buffer_limited: Duration,
     /// Sender of media: frames encoded.
     pub frames_sent: u64,
     /// Sender of media: frames discarded before they were sent.
@@ -156,6 +158,7 @@ impl Stats {
             losses: self.losses + earlier.losses,
             timeouts: self.timeouts + earlier.timeouts,
             spurious: self.spurious + earlier.spurious,
+            buffer_limited: self.buffer_limited + earlier.buffer_limited,
             completed: self.completed + earlier.completed,
             ..self
         }

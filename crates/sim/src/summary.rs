@@ -7,6 +7,7 @@ use tidemark_record::{Counters, Description, FlowDescription, RouterDescription,
 use crate::flow::Flow;
 use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
 use crate::simulation::Simulation;
+use crate::warning::limited_by_buffers;
 
 impl Simulation<'_> {
     /// Reads all counters as they are now.
@@ -65,7 +66,9 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         scenario: &scenario.text,
     };
     let mut result = run.recorder.result(&description, &run.counters());
-    result.warnings = scenario.warnings().into_iter().chain(scenario.broken_guarantees(&result.bearers)).collect();
+    result.warnings = scenario.warnings();
+    result.warnings.extend(scenario.broken_guarantees(&result.bearers));
+    result.warnings.extend(limited_by_buffers(&result.flows));
     result
 }
 

@@ -3,13 +3,30 @@
 use std::collections::BTreeMap;
 
 use tidemark_marker::{Characteristics, MarkerConfig};
-use tidemark_record::BearerResult;
+use tidemark_record::{BearerResult, FlowResult};
 
 use crate::scenario::Scenario;
 
 /// A bearer that had less than this share of its guaranteed rate did not have it: the guarantee counts the headers below IP
 /// as well.
 const KEPT: f64 = 0.95;
+/// A flow that waited for room in its send buffer for this share of its time would have sent more with a larger one.
+const BUFFER_LIMITED: f64 = 0.1;
+
+/// Lists the flows that waited for their send buffers.
+pub(crate) fn limited_by_buffers(flows: &[FlowResult]) -> Vec<String> {
+    let limited =
+        flows.iter().filter_map(|flow| Some((flow, flow.buffer_limited.filter(|share| *share >= BUFFER_LIMITED)?)));
+    let said = limited.map(|(flow, share)| {
+        format!(
+            "flow `{}` waited for room in its send buffer for {:.0} % of its time, while path and windows had room: raise `sender.tcp.send_buffer` \
+             if its program has a larger one",
+            flow.name,
+            share * 100.0
+        )
+    });
+    said.collect()
+}
 
 impl Scenario {
     /// Lists the parts of the scenario that the run takes no notice of, and those that are likely mistakes.
@@ -178,6 +195,24 @@ app = { app = "constant", rate = "9 Mbit/s" }
         );
         let idle = said(&["ue.1.drb.0.qos_flow.0.gbr=100 Mbit/s", "flow.0.app.rate=1 Mbit/s"]);
         assert_eq!(idle, Vec::<String>::new(), "who sends less is owed nothing");
+    }
+
+    #[test]
+    fn a_flow_that_waits_for_its_send_buffer_is_named_with_the_field_to_raise() {
+        let text = "name = \"wide\"\nduration = \"3 s\"\n[marker]\nlaw = \"none\"\n[[ue]]\nname = \"wide\"\nchannel = { model = \"fixed\", rate = \"100 Mbit/s\" }\n\
+                    [[flow]]\nname = \"download\"\nue = \"wide\"\nround_trip = \"50 ms\"\nsender = { controller = \"cubic\" }\n";
+        let said = |buffer: &str| {
+            let assignments = [format!("flow.0.sender.tcp.send_buffer={buffer}")];
+            let scenario = Scenario::parse("t.toml", text, Path::new(""), &assignments).unwrap();
+            Simulation::new(&scenario).unwrap().run(|_| true).unwrap().warnings
+        };
+        let small = said("100 kB");
+        assert!(
+            small.len() == 1 && small[0].contains("`download`") && small[0].contains("`sender.tcp.send_buffer`"),
+            "{small:?}"
+        );
+        // A buffer that fills the path is none that limits: more would only queue.
+        assert_eq!(said("4 MB"), Vec::<String>::new());
     }
 
     #[test]

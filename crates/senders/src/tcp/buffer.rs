@@ -17,12 +17,14 @@ pub(super) struct SendBuffer {
     writable: u64,
     /// Rightmost byte that the receiver allows.
     allowed: u64,
+    /// The application had more for the last segment than the buffer had room for.
+    is_full: bool,
 }
 
 impl SendBuffer {
     /// An empty buffer for `capacity` bytes before an application.
     pub(super) fn new(source: Box<dyn Source + Send>, mss: u32, capacity: u64) -> Self {
-        Self { source, mss, capacity, writable: 0, allowed: 0 }
+        Self { source, mss, capacity, writable: 0, allowed: 0, is_full: false }
     }
 
     /// Payload of a full segment, in bytes.
@@ -43,13 +45,22 @@ impl SendBuffer {
         let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
         let mut len = available.min(u64::from(self.mss));
         // Only at the buffer's edge is the application asked whether it writes more.
-        if next + len > self.writable {
+        self.is_full = next + len > self.writable && {
             self.write(una);
-            // What was written last and is no whole segment waits for more, as Nagle has it.
-            len = if next + len > self.writable { 0 } else { len };
+            next + len > self.writable
+        };
+        // What was written last and is no whole segment waits for more, as Nagle has it.
+        if self.is_full {
+            len = 0;
         }
         // Better to wait for room than to send a small segment (RFC 9293 3.8.6.2.1).
         (len <= self.allowed.saturating_sub(next)).then_some(len as u32)
+    }
+
+    /// True if the application has more, and the buffer is what holds it back.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Lets the application fill the buffer, if a third of it is free; otherwise it is not woken (Linux `sk_stream_min_wspace`).
@@ -92,9 +103,12 @@ mod tests {
         buffer.allow(1, 1 << 20);
         let now = Instant::ZERO;
         assert_eq!(buffer.new_bytes(now, 1, 1), Some(1000));
+        assert!(!buffer.is_full());
         assert_eq!(buffer.new_bytes(now, 9001, 1), Some(0), "the buffer is full");
+        assert!(buffer.is_full());
         assert_eq!(buffer.new_bytes(now, 9001, 3000), Some(0), "less than a third is free");
         assert_eq!(buffer.new_bytes(now, 9001, 3001), Some(1000));
+        assert!(!buffer.is_full());
     }
 
     #[test]

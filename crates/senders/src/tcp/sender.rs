@@ -47,6 +47,8 @@ pub struct Sender {
     ecn: SenderEcn,
     peer_timestamp: Instant,
     last_sent: Instant,
+    /// Time since which the send buffer alone holds data back; `Instant::FAR` while it does not.
+    buffer_limited_since: Instant,
     rtt_sample: Option<Duration>,
     stats: Stats,
 }
@@ -76,6 +78,7 @@ impl Sender {
             ecn: SenderEcn::new(config.mss),
             peer_timestamp: Instant::ZERO,
             last_sent: Instant::ZERO,
+            buffer_limited_since: Instant::FAR,
             rtt_sample: None,
             stats: Stats::default(),
         }
@@ -327,8 +330,15 @@ impl Sender {
             // Rates measured from here on are the application's, not the path's.
             if in_flight < limit {
                 self.board.limited_by_application();
+                if self.buffer.is_full() && !self.path_queues() {
+                    self.buffer_limited_since = self.buffer_limited_since.min(now);
+                }
             }
             return None;
+        }
+        if self.buffer_limited_since != Instant::FAR {
+            let since = std::mem::replace(&mut self.buffer_limited_since, Instant::FAR);
+            self.stats.buffer_limited += now.since(since);
         }
         // Only then is the window what limits the sender, and a reason to let it grow.
         if in_flight + u64::from(len) > limit {
@@ -336,6 +346,11 @@ impl Sender {
             return None;
         }
         Some(len)
+    }
+
+    /// True where the round trip has half of its least one in queues: more data in flight would only lengthen them.
+    fn path_queues(&self) -> bool {
+        self.rtt.smoothed().is_some_and(|smoothed| smoothed > self.rtt.min() + self.rtt.min() / 2)
     }
 
     /// True if pacing lets a packet leave now; else sets the time at which it will.
