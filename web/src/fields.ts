@@ -106,6 +106,8 @@ export interface LiveResult {
   not_admitted: number | null;
   /** Packets that the devices lost because the cell's thread did not read them in time. */
   device_drops: number;
+  /** Share of the downlink's resource blocks that were empty in the intervals of the series in which a law marked or dropped a packet; absent where there was none, and for a hop. */
+  empty_under_marks?: number | null;
   /** Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a hop. */
   uplink_busy_s?: number | null;
 }
@@ -160,6 +162,8 @@ export interface FlowResult {
   retransmissions: number | null;
   /** True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in virtual time. */
   gave_way?: boolean | null;
+  /** Share of the time in which the sender waited for room in its send buffer alone: its windows had room, and the path no queue of half a round trip; absent where it never did. */
+  buffer_limited?: number | null;
   /** Mean one-way delay, taken apart. */
   split_ms: Split | null;
 }
@@ -178,7 +182,7 @@ export interface MediaResult {
   frames_sent: number;
   /** Frames of these that the sender threw away before it had sent them. */
   frames_discarded: number;
-  /** Frames that arrived whole. */
+  /** Frames of those sent that arrived whole: a frame counts by its capture. */
   frames_received: number;
   /** Frames that did not although later ones began; those that the sender threw away included. */
   frames_lost: number;
@@ -559,9 +563,9 @@ export const FIELDS: Record<string, Record<string, string>> = {
   CellResult: { utilisation: "number", uplink_utilisation: "number?", throughput_mbps: "number", satisfied: "number?", conservation: "string" },
   NetworkCellResult: { name: "string", utilisation: "number", throughput_mbps: "number", ues: "number", handovers: "number", satisfied: "number?" },
   Event: { t_s: "number", event: "string", ue: "string?", detail: "string?" },
-  LiveResult: { lateness_us: "Lateness", busy: "number", real_time_priority: "boolean", packets_in: "number", packets_out: "number", refused: "number", unroutable: "number?", unreadable: "number?", overload: "number", not_admitted: "number", device_drops: "number", uplink_busy_s: "number?" },
+  LiveResult: { lateness_us: "Lateness", busy: "number", real_time_priority: "boolean", packets_in: "number", packets_out: "number", refused: "number", unroutable: "number?", unreadable: "number?", overload: "number", not_admitted: "number", device_drops: "number", empty_under_marks: "number?", uplink_busy_s: "number?" },
   Lateness: { p50: "number", p99: "number", p999: "number", max: "number", deadlines: "number" },
-  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", split_ms: "Split" },
+  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", buffer_limited: "number?", split_ms: "Split" },
   Transfers: { completed: "number", completion_ms: "Quantiles" },
   MediaResult: { frames_sent: "number", frames_discarded: "number", frames_received: "number", frames_lost: "number", freezes: "number", frozen_s: "number", delay_ms: "Quantiles", sender_queue_ms: "Quantiles", delay_budget_ms: "number", in_budget: "number", satisfied: "boolean" },
   Freeze: { flow: "string", t_s: "number", frozen_s: "number" },

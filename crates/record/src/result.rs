@@ -159,6 +159,10 @@ results! {
         pub not_admitted: Option<u64>,
         /// Packets that the devices lost because the cell's thread did not read them in time.
         pub device_drops: u64,
+        /// Share of the downlink's resource blocks that were empty in the intervals of the series in which a law marked or dropped a packet; absent
+        /// where there was none, and for a hop.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub empty_under_marks: Option<f64> = decimals(3),
         /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a
         /// hop.
         #[serde(skip_serializing_if = "Option::is_none")]

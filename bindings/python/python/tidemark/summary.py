@@ -184,7 +184,7 @@ class MediaResult:
     frames_discarded: int
     """Frames of these that the sender threw away before it had sent them."""
     frames_received: int
-    """Frames that arrived whole."""
+    """Frames of those sent that arrived whole: a frame counts by its capture."""
     frames_lost: int
     """Frames that did not although later ones began; those that the sender threw away included."""
     freezes: int
@@ -251,6 +251,8 @@ class FlowResult:
     """Segments that the sender sent again; absent where the endpoints are not ours."""
     gave_way: bool | None = None
     """True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in virtual time."""
+    buffer_limited: float | None = None
+    """Share of the time in which the sender waited for room in its send buffer alone: its windows had room, and the path no queue of half a round trip; absent where it never did."""
     split_ms: Split | None
     """Mean one-way delay, taken apart. Unit: ms."""
 
@@ -297,6 +299,8 @@ class LiveResult:
     """Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets."""
     device_drops: int
     """Packets that the devices lost because the cell's thread did not read them in time."""
+    empty_under_marks: float | None = None
+    """Share of the downlink's resource blocks that were empty in the intervals of the series in which a law marked or dropped a packet; absent where there was none, and for a hop."""
     uplink_busy_s: float | None = None
     """Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a hop. Unit: s."""
 

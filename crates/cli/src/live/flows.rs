@@ -13,6 +13,8 @@ pub(super) struct Flow {
     pub name: String,
     /// UE that the flow goes to, or way of a hop, from 0.
     pub ue: usize,
+    /// Flows beyond the recorder's limit, counted together.
+    are_others: bool,
 }
 
 /// Flows in the order of the recorder's numbers.
@@ -46,8 +48,13 @@ impl Flows {
             FlowNumber::New(_) => self.numbered(&name(tuple)),
             FlowNumber::FirstOfOthers(_) => format!("others of {group}"),
         };
-        self.0.push(Flow { name, ue });
+        self.0.push(Flow { name, ue, are_others: matches!(number, FlowNumber::FirstOfOthers(_)) });
         number.index()
+    }
+
+    /// True for the number of one flow, and not of what is beyond the recorder's limit.
+    pub(super) fn is_alone(&self, number: usize) -> bool {
+        self.0.get(number).is_some_and(|flow| !flow.are_others)
     }
 
     /// Flows in the order of their numbers.

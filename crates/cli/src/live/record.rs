@@ -18,9 +18,12 @@ use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::ip::{FiveTuple, ecn};
 use tidemark_wire::mac::Direction;
+use tidemark_wire::round_trip::Way;
 
 use super::flows::{Flow, Flows};
 use super::history::History;
+use super::price::Price;
+use super::trips::Trips;
 use super::verdict::{self, Codepoints};
 use super::warning::{BUSY_UPLINK, warnings};
 
@@ -46,6 +49,9 @@ pub(super) struct Recorder {
     uplink_use: Option<f64>,
     /// Time in which UEs used nearly all of the uplink.
     uplink_busy: Duration,
+    /// Round trips of the flows that have a number of their own.
+    trips: Trips,
+    price: Price,
 }
 
 /// State of the machine that runs the cell.
@@ -78,6 +84,16 @@ impl Recorder {
             machine: Machine::default(),
             uplink_use: None,
             uplink_busy: Duration::ZERO,
+            trips: Trips::default(),
+            price: Price::default(),
+        }
+    }
+
+    /// Counts a round trip that ends with a packet of this flow.
+    fn pass(&mut self, at: Instant, way: Way, flow: Option<usize>, bytes: &[u8]) {
+        let Some(flow) = flow else { return };
+        if let Some(rtt) = self.trips.pass(at, way, flow, bytes) {
+            self.recorder.handle(at, Event::RoundTrip { flow, rtt });
         }
     }
 
@@ -119,10 +135,13 @@ impl Recorder {
         &mut self.codepoints[flow]
     }
 
-    /// Sentences on the answer of each flow to marks; none in a DU, whose CU marks.
+    /// Sentences on the answer of each flow to marks, and on what these cost; none in a DU, whose CU marks.
     pub(super) fn verdicts(&self) -> Vec<String> {
+        if self.is_du {
+            return Vec::new();
+        }
         let flows = self.flows.iter().map(|flow| flow.name.as_str()).zip(self.codepoints.iter().copied());
-        if self.is_du { Vec::new() } else { verdict::sentences(flows) }
+        verdict::sentences(flows).into_iter().chain(self.price.sentence()).collect()
     }
 
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
@@ -136,7 +155,7 @@ impl Recorder {
             first if drb <= 1 => history.laws(&first, ue, span),
             law => law,
         };
-        let flow = |(index, Flow { name, ue }): (usize, &Flow)| {
+        let flow = |(index, Flow { name, ue, .. }): (usize, &Flow)| {
             let record = self.recorder.flow(index);
             let first = record.and_then(FlowRecord::first_sent).unwrap_or(now);
             let span = (first.max(began), record.map_or(first, FlowRecord::last_arrival).max(first));
@@ -190,6 +209,7 @@ impl Recorder {
             overload: counters.overload,
             not_admitted: counters.not_admitted.map(|refused| refused.total()),
             device_drops,
+            empty_under_marks: self.price.empty(),
             uplink_busy_s: Some(self.uplink_busy.as_secs_f64()),
         };
         result.live = Some(live.rounded());
@@ -215,6 +235,7 @@ impl Observer for Recorder {
             }
             CellEvent::Decided { packet, came, queue, ref decision } => {
                 if decision.verdict != Verdict::Pass {
+                    self.price.marked();
                     let (flow, size) = (self.flow(packet.flow, ue, None), packet.size);
                     if decision.verdict == Verdict::Mark {
                         self.codepoints(flow).marked();
@@ -251,13 +272,22 @@ impl Observer for Recorder {
     fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>) {
         let event = match *event {
             DriverEvent::FromCore { ue, flow, tuple, bytes } => {
-                let flow = self.flow(flow, ue, tuple);
+                let number = self.flow(flow, ue, tuple);
+                if self.flows.is_alone(number) {
+                    self.trips.begin(tuple, number);
+                    self.pass(at, Way::Down, Some(number), bytes);
+                }
+                let flow = number;
                 self.codepoints(flow).came(ecn(bytes).unwrap_or(Ecn::NotEct));
                 Event::Sent { flow }
             }
             DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
             DriverEvent::Overloaded { ue, flow, up: None } => Event::Dropped { flow: self.flow(flow, ue, None) },
-            DriverEvent::ToCore { .. } | DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,
+            DriverEvent::ToCore { bytes, .. } => {
+                self.pass(at, Way::Up, self.trips.number(bytes), bytes);
+                return;
+            }
+            DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,
         };
         self.recorder.handle(at, event);
     }
@@ -267,6 +297,7 @@ impl Observer for Recorder {
         if self.recorder.counts(progress.now) && self.uplink_use.is_some_and(|used| used > BUSY_UPLINK) {
             self.uplink_busy += progress.now.since(self.last.at);
         }
+        self.price.sample(&self.last, progress, self.recorder.counts(progress.now));
         self.last = Counters {
             at: progress.now,
             ues: progress.ues.to_vec(),

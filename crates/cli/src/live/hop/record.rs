@@ -70,7 +70,7 @@ impl Recorder {
 
     /// Result of the hop up to the last sample.
     pub(super) fn result(&self) -> RunResult {
-        let flow = |Flow { name, ue: way }: &Flow| FlowDescription {
+        let flow = |Flow { name, ue: way, .. }: &Flow| FlowDescription {
             name: name.clone(),
             ue: None,
             controller: "not ours".into(),
@@ -151,6 +151,7 @@ impl HopObserver for Recorder {
             overload: counters.overload,
             not_admitted: None,
             device_drops: counters.lost_by_ports,
+            empty_under_marks: None,
             uplink_busy_s: None,
         });
         let names = [0, 1].map(|way: usize| self.ways[way].0.clone());
