@@ -160,3 +160,26 @@ def test_both_versions_of_ip_carry_the_cells_rate(shell, tmp_path, version):
     summary, report = download(shell, tmp_path, "l4span", "--congestion cubic", address=address)
     assert 30e6 < report["end"]["sum_received"]["bits_per_second"] < 41e6
     assert summary["live"]["refused"] == 0 and summary["live"]["device_drops"] == 0
+
+
+@pytest.mark.brief
+def test_a_session_has_round_trips_the_price_of_marks_and_the_programs_own_figures(shell, tmp_path):
+    needs("iperf3")
+    server, out, own = serve(), tmp_path / "out", tmp_path / "app.json"
+    inside = f"echo 1 > /proc/sys/net/ipv4/tcp_ecn; exec iperf3 --client {GATEWAY} --reverse --time 5 --json --logfile {own}"
+    options = ["--round-trip", "20 ms", "--set", "warmup=2 s", "--set", "marker.law=tide"]
+    cell = shell("--cell", "5g-static", *options, command=["sh", "-c", inside], out=out)
+    try:
+        assert cell.finish(timeout=40) == 0, cell.stdout + cell.stderr
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+    summary = cell.summary()
+    bulk = max(summary["flows"], key=lambda flow: flow["throughput_mbps"])
+    # The wire's 20 ms, the wait in the cell, and the way of an acknowledgement up.
+    least, most = 20, 20 + bulk["owd_ms"]["p95"] + 100
+    assert least < bulk["rtt_ms"]["p50"] < most, bulk
+    assert f"{summary['live']['empty_under_marks'] * 100:.0f} % of the downlink's radio was empty" in cell.stderr, cell.stderr
+    said = subprocess.run([TIDEMARK, "report", out, "--series", own], capture_output=True, text=True)
+    assert said.returncode == 0 and "iperf3 #1: rate: mean" in said.stdout, said.stdout + said.stderr
+    assert '"application":[{' in (out / "report.html").read_text()

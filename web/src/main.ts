@@ -2,6 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { applicationSection } from "./application.ts";
 import { cdfRows, grid, tailRows } from "./cdf.ts";
 import { cellSection, cellsOf } from "./cells.ts";
 import { type Cdf, DataError, parse, type Report } from "./report.ts";
@@ -160,6 +161,7 @@ function draw(report: Report, main: HTMLElement): void {
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
     section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), ...events, axes, timeSeries(report, flows, beside, time), ...(marks ? [marks] : [])),
+    ...(report.application.length > 0 ? [section("application", "Application", ...applicationSection(report, overTime(report), time))] : []),
     ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
     ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routers, overTime(report), time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),

@@ -44,6 +44,14 @@ export interface Series {
   cells: Record<keyof declared.CellSeries, Rows>;
 }
 
+/** Figure of an application itself, which was joined with the run. */
+export interface Figure {
+  name: string;
+  unit: string;
+  /** One value an interval. */
+  values: Measured[];
+}
+
 export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" | "ues" | "events"> {
   seed: string;
   flows: Flow[];
@@ -54,6 +62,8 @@ export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" 
   marks: Mark[];
   t_s: number[];
   series: Series;
+  /** None where no file of an application was joined. */
+  application: Figure[];
 }
 
 /** The page can't be drawn; the message tells the reader what to do. */
@@ -163,5 +173,10 @@ export function parse(source: string): Report {
       routers: series("RouterSeries", "routers", routers),
       cells: series("CellSeries", "cells", cells),
     },
+    application: list(data.application).map(object).map((figure) => ({
+      name: text(figure.name),
+      unit: text(figure.unit),
+      values: t_s.map((_, index) => measured(list(figure.values)[index])),
+    })),
   };
 }

@@ -54,6 +54,14 @@ describe("what a run wrote", () => {
     expect(report.series.ues).toMatchObject(filled(given.series.ues));
   });
 
+  test("has the figures of an application that was joined, one value an interval", () => {
+    const run = sample(1);
+    const { application, t_s } = page({ ...run, application: [{ name: "iperf3 #1: rate", unit: "Mbit/s", values: [1, null] }] });
+    expect(application).toMatchObject([{ name: "iperf3 #1: rate", unit: "Mbit/s" }]);
+    expect(application[0]?.values).toEqual([1, ...t_s.slice(1).map(() => null)]);
+    expect(report.application).toEqual([]);
+  });
+
   test("of a network has its cells and every bearer", () => {
     const run = network(21);
     const { cells, bearers, series } = page(run);

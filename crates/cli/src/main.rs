@@ -2,6 +2,7 @@
 
 #![warn(unnameable_types, unreachable_pub)]
 
+mod application;
 mod carried;
 mod check;
 mod compare;

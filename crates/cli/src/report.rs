@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::{Context as _, IntoDiagnostic as _, Result, miette};
 use serde_json::Value;
+use tidemark_core::Duration;
 
+use crate::application::Application;
 use crate::compare::Pool;
 use crate::format::{self, Format, Output};
 use crate::{seeds, study, table};
@@ -18,6 +20,12 @@ pub(crate) struct Report {
     /// Folders that `tidemark run`, or a live cell with --out, has written
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
+    /// Add figures of the application itself to the page, from `iperf3 --json` or a qlog (repeatable)
+    #[arg(long, value_name = "FILE")]
+    series: Vec<PathBuf>,
+    /// Time from the start of the run to that of the application, whose clock begins there
+    #[arg(long, value_name = "TIME", default_value = "0 s", requires = "series")]
+    series_at: Duration,
     #[command(flatten)]
     output: Output,
 }
@@ -28,7 +36,26 @@ impl Report {
     /// # Errors
     /// A folder without results.
     pub(crate) fn execute(&self) -> Result<()> {
+        if !self.series.is_empty() {
+            return self.join();
+        }
         self.folders.iter().try_for_each(|folder| one(folder, self.output.format))
+    }
+
+    /// Adds the application's figures to the page of a run, and prints them.
+    fn join(&self) -> Result<()> {
+        let [folder] = &self.folders[..] else {
+            return Err(miette!("--series: belongs to one FOLDER: an application's figures are those of one run"));
+        };
+        let joined = Application::join(folder, &self.series, self.series_at)?;
+        match self.output.format {
+            Format::Table => {
+                one(folder, Format::Table)?;
+                joined.lines().iter().for_each(|line| say!("{line}"));
+            }
+            other => format::rows(other, &joined.points())?,
+        }
+        Ok(())
     }
 }
 

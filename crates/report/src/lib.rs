@@ -14,9 +14,16 @@ pub fn page(result: &RunResult) -> serde_json::Result<String> {
     Ok(with_data(&report_data(result)?))
 }
 
-fn with_data(json: &str) -> String {
+/// Page with this data, which is JSON.
+pub(crate) fn with_data(json: &str) -> String {
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
     PAGE.replacen(PLACEHOLDER, &json.replace('<', "\\u003c"), 1)
+}
+
+/// Data of a page that this version has written; `None` for another page.
+pub(crate) fn data(page: &str) -> Option<&str> {
+    let (before, after) = PAGE.split_once(PLACEHOLDER)?;
+    page.strip_prefix(before)?.strip_suffix(after)
 }
 
 #[cfg(test)]
@@ -33,5 +40,11 @@ mod tests {
         let page = with_data(r#"{"name":"</script><!--<script>"}"#);
         assert_eq!(page.matches('<').count(), PAGE.matches('<').count());
         assert!(page.contains(r#"{"name":"\u003c/script>"#));
+    }
+
+    #[test]
+    fn the_data_of_a_page_is_read_as_it_was_written() {
+        assert_eq!(data(&with_data(r#"{"name":"a"}"#)), Some(r#"{"name":"a"}"#));
+        assert_eq!(data("<html>"), None);
     }
 }

@@ -18,6 +18,7 @@ use tidemark_study::statistics::Estimate;
 
 use super::control;
 use super::preset::{self, DEFAULT};
+use crate::application::Application;
 use crate::format::{self, Format, Output};
 use crate::seeds;
 use tidemark_terminal::error::diagnostic;
@@ -53,6 +54,9 @@ pub(crate) struct Test {
     /// Folder with one for each session, whose results are replaced
     #[arg(long, value_name = "DIR", default_value = "out/test")]
     out: PathBuf,
+    /// Add figures of the program itself, which it writes to this file, to the page of each session: `iperf3 --json` or a qlog (repeatable)
+    #[arg(long, value_name = "FILE")]
+    series: Vec<PathBuf>,
     #[command(flatten)]
     output: Output,
     /// The program, which the host's address reaches as TIDEMARK_HOST
@@ -152,6 +156,9 @@ impl Test {
         }
         let summary = seeds::summary(&out)
             .map_err(|_| miette!("the session {} has no results: see what it said above", kind.name()))?;
+        if !self.series.is_empty() {
+            Application::join(&out, &self.series, Duration::ZERO)?;
+        }
         let is_harmful = summary["flows"].as_array().into_iter().flatten().any(|flow| flow["gave_way"] == false);
         Ok(Outcome { code, is_harmful, ue: summary["ues"][0].clone() })
     }
