@@ -15,13 +15,13 @@ pub fn page(result: &RunResult) -> serde_json::Result<String> {
 }
 
 /// Page with this data, which is JSON.
-pub(crate) fn with_data(json: &str) -> String {
+pub fn with_data(json: &str) -> String {
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
     PAGE.replacen(PLACEHOLDER, &json.replace('<', "\\u003c"), 1)
 }
 
 /// Data of a page that this version has written; `None` for another page.
-pub(crate) fn data(page: &str) -> Option<&str> {
+pub fn data(page: &str) -> Option<&str> {
     let (before, after) = PAGE.split_once(PLACEHOLDER)?;
     page.strip_prefix(before)?.strip_suffix(after)
 }

@@ -10,8 +10,7 @@ use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tidemark_core::Duration;
-
-use crate::page;
+use tidemark_record::staging;
 
 /// Figure of an application over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +56,7 @@ impl Application {
     pub(crate) fn join(folder: &Path, files: &[PathBuf], start: Duration) -> Result<Self> {
         let page = folder.join("report.html");
         let written = read(&page)?;
-        let mut data = page::data(&written)
+        let mut data = tidemark_report::data(&written)
             .and_then(|data| serde_json::from_str::<Value>(data).ok())
             .ok_or_else(|| miette!("{}: was written by another version: run it again", page.display()))?;
         let times = data["series"]["t_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
@@ -71,7 +70,8 @@ impl Application {
         let of =
             |(series, means): &(Series, Vec<_>)| json!({ "name": series.name, "unit": series.unit, "values": means });
         data["application"] = all.series.iter().map(of).collect();
-        fs::write(&page, page::with_data(&data.to_string())).into_diagnostic()?;
+        let page = tidemark_report::with_data(&data.to_string());
+        staging::replace(folder, [], &[("report.html", page)]).into_diagnostic()?;
         Ok(all)
     }
 
