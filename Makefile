@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`.
 CARGO ?= cargo
 OUT   ?= out
-# What users run is `release`. `make test` takes `ci`, and compiles once: programs, libraries and their tests together, for Cargo would choose
+# What users build is `release`, what they are given `dist`. `make test` takes `ci`, and compiles once: programs, libraries and their tests together, for Cargo would choose
 # other features of the same crates, and compile these anew, for each package alone.
 PROFILE ?= release
 ifeq ($(PROFILE),ci)
@@ -14,7 +14,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants environments debug reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz mutants environments debug reproduction release dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -36,7 +36,7 @@ test:
 	@echo "every check passed"
 
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
-WHOLE = python3 -B tests/parts.py --record results/test-all.csv
+WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
 	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "sdn-test" "live-test" "papers-check"
 	for tool in fuzz mutants; do \
@@ -98,9 +98,10 @@ unit: web
 debug: web
 	$(UNIT) --tests --no-run
 
-# What a packet, a report and an acknowledgement cost in instructions, which don't depend on the machine's load.
-instructions:
+# What a packet, a report, an acknowledgement and a simulated second cost in instructions, which don't depend on the machine's load.
+instructions: build
 	crates/marker/benches/check-instructions
+	crates/sim/benches/check-instructions
 
 docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) --workspace --no-deps --all-features --locked
@@ -139,16 +140,21 @@ live-test: build
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
+# Everything that is handed out, in one folder with checksums: archive, Debian packages, wheel, container image, list of components. What a tool
+# is missing for is skipped, loudly.
+PACKAGES ?= target/packages
+release: dist deb wheel
+	packaging/release $(PACKAGES)
+
 # A static command with its pages and scenarios, in one archive.
-DIST ?= target/dist
 dist: web
-	packaging/dist $(DIST)
+	packaging/dist $(PACKAGES)
 
 # Debian packages of the command, the library and its development files.
-DEBS ?= target/debian
-deb: build
-	$(MAKE) -C bindings/c deb DEBS=$(abspath $(DEBS))
-	packaging/debian/build $(DEBS) $(TIDEMARK)
+deb: web
+	$(MAKE) build PROFILE=dist
+	$(MAKE) -C bindings/c deb PROFILE=dist DEBS=$(abspath $(PACKAGES))
+	packaging/debian/build $(PACKAGES) $(BUILT)/dist/tidemark
 
 # What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
 packaging-test: build
@@ -156,6 +162,7 @@ packaging-test: build
 	packaging/tests/portable
 	packaging/tests/debian
 	packaging/tests/dist
+	packaging/tests/release
 
 c-test:
 	bindings/c/tests/run
@@ -164,9 +171,9 @@ c-test:
 python-test: build
 	bindings/python/tests/run
 
-# A wheel for every Python from 3.11 on, in target/wheels.
+# A wheel for every Python from 3.11 on.
 wheel: web
-	python3 -m pip wheel --no-deps --wheel-dir target/wheels .
+	python3 -m pip wheel --no-deps --wheel-dir $(PACKAGES) .
 
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
 sdn-test: build
