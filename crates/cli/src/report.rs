@@ -20,7 +20,7 @@ pub(crate) struct Report {
     /// Folders that `tidemark run`, or a live cell with --out, has written
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// Add figures of the application itself to the page, from `iperf3 --json` or a qlog (repeatable)
+    /// Add figures of the application itself to the page, from `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
     #[arg(long, value_name = "FILE")]
     series: Vec<PathBuf>,
     /// Time from the start of the run to that of the application, whose clock begins there

@@ -2,6 +2,7 @@
 
 mod iperf3;
 mod qlog;
+mod webrtc;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,14 @@ struct Series {
 type Reader = fn(&str) -> Option<Vec<Series>>;
 
 /// Formats, by the names that users know.
-const FORMATS: [(&str, Reader); 2] = [("what `iperf3 --json` prints", iperf3::read), ("qlog", qlog::read)];
+const FORMATS: [(&str, Reader); 3] = [
+    ("what `iperf3 --json` prints", iperf3::read),
+    ("qlog", qlog::read),
+    ("a dump of chrome://webrtc-internals", webrtc::read),
+];
+
+/// First bytes of a compressed file (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Value of a figure in an interval of a run; the mean of those in it.
 #[derive(Debug, PartialEq, Serialize)]
@@ -91,7 +99,8 @@ impl Application {
             let values = || points.iter().map(|(_, value)| *value);
             let mean = values().sum::<f64>() / points.len().max(1) as f64;
             let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
-            format!("{name}: mean {mean:.2} {unit}, {least:.2} to {most:.2}")
+            let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+            format!("{name}: mean {mean:.2}{unit}, {least:.2} to {most:.2}")
         };
         self.series.iter().map(line).collect()
     }
@@ -120,7 +129,12 @@ fn of_file(file: &Path) -> Result<Vec<Series>> {
 }
 
 fn read(file: &Path) -> Result<String> {
-    fs::read_to_string(file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))
+    let bytes = fs::read(file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
+    // Chromium compresses its dumps.
+    if bytes.starts_with(&GZIP) {
+        return Err(miette!("{}: is compressed: unpack it with gunzip first", file.display()));
+    }
+    String::from_utf8(bytes).map_err(|_| miette!("{}: is no text", file.display()))
 }
 
 #[cfg(test)]
@@ -141,5 +155,9 @@ mod tests {
         fs::write(&file, "{\"a\": 1}").unwrap();
         let error = of_file(&file).unwrap_err().to_string();
         assert!(error.contains("app.json") && error.contains("iperf3 --json") && error.contains("qlog"), "{error}");
+        for (bytes, right) in [(&[0x1f, 0x8b, 8][..], "gunzip"), (&[0xff], "is no text")] {
+            fs::write(&file, bytes).unwrap();
+            assert!(of_file(&file).unwrap_err().to_string().contains(right), "{right}");
+        }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Test {
     /// Folder with one for each session, whose results are replaced
     #[arg(long, value_name = "DIR", default_value = "out/test")]
     out: PathBuf,
-    /// Add figures of the program itself, which it writes to this file, to the page of each session: `iperf3 --json` or a qlog (repeatable)
+    /// Add figures of the program itself, which it writes to this file, to the page of each session: `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
     #[arg(long, value_name = "FILE")]
     series: Vec<PathBuf>,
     #[command(flatten)]
