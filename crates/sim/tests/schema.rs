@@ -108,9 +108,10 @@ fn scenario(lines: &str) -> toml::Table {
     scenario
 }
 
-fn is_accepted(scenario: &toml::Table) -> bool {
+/// What the check says of a scenario; nothing where it accepts it.
+fn refusal(scenario: &toml::Table) -> Option<String> {
     let text = toml::to_string(scenario).unwrap();
-    Scenario::parse("t.toml", &text, Path::new(""), &[]).is_ok()
+    Scenario::parse("t.toml", &text, Path::new(""), &[]).err().map(|error| error.to_string())
 }
 
 fn schema() -> jsonschema::Validator {
@@ -121,7 +122,7 @@ fn schema() -> jsonschema::Validator {
 #[test]
 fn what_the_check_refuses_the_schema_refuses_as_far_as_it_can() {
     let schema = schema();
-    let valid = |lines: &str| (is_accepted(&scenario(lines)), schema.is_valid(&json!(scenario(lines))));
+    let valid = |lines: &str| (refusal(&scenario(lines)).is_none(), schema.is_valid(&json!(scenario(lines))));
     assert_eq!(valid("seed = 2"), (true, true));
     let wrong: Vec<_> = REFUSED.iter().filter(|lines| valid(lines) != (false, false)).collect();
     assert!(wrong.is_empty(), "accepted by the check or by the schema: {wrong:#?}");
@@ -131,6 +132,15 @@ fn what_the_check_refuses_the_schema_refuses_as_far_as_it_can() {
         Vec::<&(&str, &str)>::new(),
         "not refused by the check, or by the schema too"
     );
+}
+
+/// Messages, to be read by whoever changes one.
+#[test]
+fn every_refusal_names_its_field_and_what_would_be_right() {
+    let all = REFUSED.iter().copied().chain(UNSAID.iter().map(|(lines, _)| *lines));
+    let said =
+        all.map(|lines| format!("{lines}\n    {}\n", refusal(&scenario(lines)).unwrap().replace('\n', "\n    ")));
+    insta::assert_snapshot!(said.collect::<String>());
 }
 
 #[test]

@@ -197,9 +197,10 @@ fn unknown_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<Str
     is_written(text, &path).then_some(path)
 }
 
-/// The path of a name that is none of those expected, where the reader of the form tells the place of the table only.
+/// The path of a text that a message begins with, a name that is none of those expected or a quantity that can't be, where the reader of the form tells
+/// the place of the table only.
 fn variant_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<String>> {
-    let name = message.strip_prefix("unknown variant `")?.split('`').next()?;
+    let name = message.strip_prefix("unknown variant `").or_else(|| message.strip_prefix('`'))?.split('`').next()?;
     let table = table_at(text, place)?;
     let root = text.parse().ok()?;
     let (key, _) = value_at(&root, &table)?.as_table()?.iter().find(|(_, value)| value.as_str() == Some(name))?;

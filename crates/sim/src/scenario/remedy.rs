@@ -19,13 +19,19 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     let mut corrected = text.to_string();
     corrected.replace_range(span.clone(), &format!("\"{value}\""));
     match toml::from_str::<Scenario>(&corrected) {
-        Err(error) if error.span().is_some_and(|at| at.start == span.start) => Some(error.message().to_string()),
+        Err(error) if error.span().is_some_and(|at| at.start == span.start) => Some(in_toml(error.message())),
         _ => Some(format!("must be text: write \"{value}\"")),
     }
 }
 
 /// Message of the reader of the form, with a scenario's words for Rust's types, and with the name that was likely meant.
 pub fn in_toml(message: &str) -> String {
+    if let Some(said) = message.strip_suffix(", there are no fields") {
+        return format!("{said}: there is none beside the name");
+    }
+    if message == "invalid IPv4 address syntax" {
+        return "must be an IPv4 address, as in \"192.0.2.1\"".into();
+    }
     let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
     if let Some(rest) = said.strip_prefix("unknown variant ") {
         return with_meant(&format!("unknown name {rest}"), wanted);
@@ -85,9 +91,14 @@ pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
     tables_at(schema, schema, &way, &mut tables);
     let requires =
         |table: &&Value| table["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field));
-    let mut required = tables.into_iter().filter(requires);
-    let description = required.find_map(|table| table["properties"][field]["description"].as_str())?;
-    Some(description.replace('\n', " "))
+    let required: Vec<_> = tables.into_iter().filter(requires).map(|table| &table["properties"][field]).collect();
+    if let Some(description) = required.iter().find_map(|field| field["description"].as_str()) {
+        return Some(description.replace('\n', " "));
+    }
+    // The name of a kind: each kind has its own.
+    let names: Vec<_> =
+        required.iter().filter_map(|field| field["const"].as_str()).map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("one of {}", names.join(", ")))
 }
 
 /// The parts of the schema that a way by names leads to.

@@ -50,7 +50,9 @@ impl RouterPath {
         for (index, name) in names.iter().enumerate() {
             if !routers.iter().any(|router| router.name == *name) {
                 let known: Vec<_> = routers.iter().map(|router| router.name.as_str()).collect();
-                return Err(format!("there is no [[router]] named `{name}`: use one of {}", known.join(", ")));
+                let right =
+                    if known.is_empty() { "write one".into() } else { format!("use one of {}", known.join(", ")) };
+                return Err(format!("there is no [[router]] named `{name}`: {right}"));
             }
             if names[..index].contains(name) {
                 return Err(format!("names `{name}` twice: a packet passes a router once, write a second [[router]]"));
