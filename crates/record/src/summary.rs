@@ -91,12 +91,7 @@ impl Recorder {
                 conservation: of.conservation.clone(),
             },
             cells: of.network.map_or_else(Vec::new, |network| {
-                let mut cells = self.cell_results(network, end, available.downlink, (span, warm_intervals));
-                for cell in &mut cells {
-                    let serves = |ue: &&UeResult| ue.place.as_ref().is_some_and(|place| place.cell == cell.name);
-                    cell.satisfied = satisfied(ues.iter().filter(serves));
-                }
-                cells
+                self.cell_results(network, end, available.downlink, (span, warm_intervals), &ues)
             }),
             live: None,
             flows,
@@ -180,11 +175,15 @@ impl Recorder {
         end: &Counters,
         resources: u64,
         (span, warm): (Duration, usize),
+        ues: &[UeResult],
     ) -> Vec<NetworkCellResult> {
         let result = |(index, record): (usize, &CellRecord)| {
             let counters = |at: &Counters| at.cells.get(index).copied().unwrap_or_default();
             let (before, after) = (counters(&self.baseline), counters(end));
-            record.result(network.cell_name(index), (&before, &after), resources, (span, warm))
+            let mut cell = record.result(network.cell_name(index), (&before, &after), resources, (span, warm));
+            let serves = |ue: &&UeResult| ue.place.as_ref().is_some_and(|place| place.cell == cell.name);
+            cell.satisfied = satisfied(ues.iter().filter(serves));
+            cell
         };
         self.cells.iter().enumerate().map(result).collect()
     }

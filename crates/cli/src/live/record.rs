@@ -144,6 +144,26 @@ impl Recorder {
         verdict::sentences(flows).into_iter().chain(self.price.sentence()).collect()
     }
 
+    /// State of the machine over this time.
+    fn machine_result(&self, whole: Duration, device_drops: u64) -> LiveResult {
+        let Machine { busy, counters, is_fifo, lateness } = &self.machine;
+        LiveResult {
+            lateness_us: *lateness,
+            busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
+            real_time_priority: *is_fifo,
+            packets_in: counters.downlink + counters.uplink,
+            packets_out: counters.forwarded,
+            refused: counters.refused,
+            unroutable: Some(counters.unroutable),
+            unreadable: None,
+            overload: counters.overload,
+            not_admitted: counters.not_admitted.map(|refused| refused.total()),
+            device_drops,
+            empty_under_marks: self.price.empty(),
+            uplink_busy_s: Some(self.uplink_busy.as_secs_f64()),
+        }
+    }
+
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
     pub(super) fn result(&self, device_drops: u64, history: &History) -> RunResult {
         let now = self.last.at;
@@ -196,23 +216,7 @@ impl Recorder {
         for (flow, codepoints) in result.flows.iter_mut().zip(&self.codepoints) {
             flow.gave_way = codepoints.gave_way().filter(|_| !self.is_du);
         }
-        let Machine { busy, counters, is_fifo, lateness } = &self.machine;
-        let live = LiveResult {
-            lateness_us: *lateness,
-            busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
-            real_time_priority: *is_fifo,
-            packets_in: counters.downlink + counters.uplink,
-            packets_out: counters.forwarded,
-            refused: counters.refused,
-            unroutable: Some(counters.unroutable),
-            unreadable: None,
-            overload: counters.overload,
-            not_admitted: counters.not_admitted.map(|refused| refused.total()),
-            device_drops,
-            empty_under_marks: self.price.empty(),
-            uplink_busy_s: Some(self.uplink_busy.as_secs_f64()),
-        };
-        result.live = Some(live.rounded());
+        result.live = Some(self.machine_result(whole, device_drops).rounded());
         result.events = history.events().to_vec();
         result.warnings =
             self.scenario.broken_guarantees(&result.bearers).into_iter().chain(warnings(&result)).collect();

@@ -95,16 +95,10 @@ impl Sharing {
         remaining: &mut Remaining,
         mut need: impl FnMut(&Candidate, u32) -> Option<Need>,
     ) {
-        let entry = |rule: &mut _, turns: &Shares, position: usize, contender: &Contender| {
-            let Contender { candidate, prbs, .. } = contender;
-            let (had, behind) = turns.turn(candidate.ue);
-            let rank = Rule::rank(rule, candidate, f64::from(*prbs) * self.prb);
-            Entry { rank, turn: Reverse((had, behind, position as u32)) }
-        };
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order
-            .extend(contenders.iter().enumerate().map(|(position, contender)| entry(rule, turns, position, contender)));
+        let all = contenders.iter().enumerate();
+        order.extend(all.map(|(position, contender)| self.entry(rule, turns, position, contender)));
         let mut heap = BinaryHeap::from(order);
         // The least that anybody has had who waits for more than this slot has.
         let mut least_waiting = u64::MAX;
@@ -149,22 +143,35 @@ impl Sharing {
                 PeekMut::pop(first);
             } else {
                 // Whose turn it is among equals stays as it was when the slot began.
-                let mut next = entry(rule, turns, position, contender);
+                let mut next = self.entry(rule, turns, position, contender);
                 next.turn.0.1 = first.turn.0.1;
                 *first = next;
             }
         }
         self.order = heap.into_vec();
-        least_waiting = self.order.iter().map(Entry::had).fold(least_waiting, u64::min);
-        // Nobody waits: nobody is owed a turn.
-        if least_waiting == u64::MAX {
-            turns.settle();
-            return;
-        }
-        turns.lift(least_waiting);
-        // Nobody was left out, so that the order of the slot owes nobody anything.
-        if contenders.iter().all(|contender| contender.prbs > 0) {
-            turns.open();
-        }
+        end(turns, contenders, self.order.iter().map(Entry::had).fold(least_waiting, u64::min));
+    }
+
+    /// Position of a contender with what it has been given.
+    fn entry(&self, rule: &mut impl Rule, turns: &Shares, position: usize, contender: &Contender) -> Entry {
+        let Contender { candidate, prbs, .. } = contender;
+        let (had, behind) = turns.turn(candidate.ue);
+        let rank = rule.rank(candidate, f64::from(*prbs) * self.prb);
+        Entry { rank, turn: Reverse((had, behind, position as u32)) }
+    }
+}
+
+/// Ends a slot for the turns. `least_waiting` is the least service that anybody has had who waits for more than the slot had; `u64::MAX` where nobody
+/// waits.
+fn end(turns: &mut Shares, contenders: &[Contender], least_waiting: u64) {
+    // Nobody waits: nobody is owed a turn.
+    if least_waiting == u64::MAX {
+        turns.settle();
+        return;
+    }
+    turns.lift(least_waiting);
+    // Nobody was left out, so that the order of the slot owes nobody anything.
+    if contenders.iter().all(|contender| contender.prbs > 0) {
+        turns.open();
     }
 }
