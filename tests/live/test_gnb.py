@@ -199,7 +199,6 @@ def test_signed_tcp_in_jumbo_packets_is_marked_in_its_packets(cu_up, tmp_path, n
     assert ue["throughput_mbps"] > 10
 
 
-@pytest.mark.brief
 def test_a_connection_moves_to_another_instance_in_the_middle(cu_up, tmp_path, nothing_left):
     seen, counted, ue = download(cu_up, tmp_path, CLASSIC, 1500, law=RAMP, at_half=lambda program: program.send_signal(signal.SIGUSR1))
     assert "moved: 148 bytes\n" in seen["printed"], "12 octets, and 136 of the one connection"

@@ -85,7 +85,6 @@ def carries(rate, expected, rel):
     assert BRIEF or rate > expected * (1 - rel)
 
 
-@pytest.mark.brief
 def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, hop, tmp_path):
     process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms", out=tmp_path)
     trips = run("ping", "-c", 5, "-i", 0.2, RIGHT, inside="left").split("rtt min/avg/max/mdev = ")[1]

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import pytest
 from conftest import GATEWAY
 
 # Short headers with a fixed bit, and one long header of version 1 before them. The server gives the bit back, the client turns it.
@@ -34,7 +33,6 @@ while time.monotonic() < end:
 """
 
 
-@pytest.mark.brief
 def test_edges_of_the_spin_bit_are_a_flows_round_trips(shell, tmp_path):
     server = subprocess.Popen([sys.executable, "-c", SERVER])
     try:

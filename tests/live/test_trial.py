@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 
-import pytest
 from conftest import GATEWAY, TIDEMARK
 
 CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv", "--quiet"]
@@ -41,7 +40,6 @@ def test_a_program_that_fails_fails_the_test(tmp_path):
     assert code == 1, said
 
 
-@pytest.mark.brief
 def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
     """A flood with ECT(1) at twice the cell's rate, from the host to the UE that the program is."""
     flood = (
