@@ -13,7 +13,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RELEASE = ROOT / "target/release"
+BUILT = ROOT / "target/dist"
 UE, SECONDS = "100.96.0.2", 6
 # What the preset carries; beyond it the same cell has a band of its own for the downlink (FDD).
 MOST_TDD = 1500
@@ -23,7 +23,7 @@ SINK = ["python3", "-c", "import socket, time; s = socket.socket(2, 2); s.bind((
 
 def load(rate):
     time.sleep(1)
-    done = subprocess.run([RELEASE / "examples/load", UE, str(rate), str(SECONDS)], capture_output=True, text=True, check=True)
+    done = subprocess.run([BUILT / "examples/load", UE, str(rate), str(SECONDS)], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -33,7 +33,7 @@ def through_cell(rate):
         options = ["--cell", "5g-wide", "--set", "ue.0.channel.snr_db=50", "--set", "marker.law=l4span", "--out", folder]
         if rate > MOST_TDD:
             options += ["--set", "cell.duplex=fdd"]
-        cell = subprocess.Popen([RELEASE / "tidemark", "shell", *options, "--", *SINK], stderr=subprocess.PIPE)
+        cell = subprocess.Popen([BUILT / "tidemark", "shell", *options, "--", *SINK], stderr=subprocess.PIPE)
         sent = load(rate)
         cell.communicate(timeout=30)
         summary = json.loads((pathlib.Path(folder) / "summary.json").read_text())
@@ -47,7 +47,7 @@ def through_cell(rate):
 
 def through_forwarder(rate):
     forwarder = subprocess.Popen(
-        [RELEASE / "examples/forward", str(SECONDS + 2), *SINK], stdout=subprocess.PIPE, text=True
+        [BUILT / "examples/forward", str(SECONDS + 2), *SINK], stdout=subprocess.PIPE, text=True
     )
     sent = load(rate)
     seen = json.loads(forwarder.communicate(timeout=30)[0])
@@ -56,7 +56,7 @@ def through_forwarder(rate):
 
 def pings():
     """Round trip through the forwarder: two passages and nothing else."""
-    forwarder = subprocess.Popen([RELEASE / "examples/forward", "4", "sleep", "4"], stdout=subprocess.PIPE)
+    forwarder = subprocess.Popen([BUILT / "examples/forward", "4", "sleep", "4"], stdout=subprocess.PIPE)
     time.sleep(0.5)
     text = subprocess.run(["ping", "-q", "-i", "0.01", "-c", "200", UE], capture_output=True, text=True).stdout
     forwarder.communicate(timeout=30)

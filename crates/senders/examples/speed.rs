@@ -1,5 +1,5 @@
 //! Packets through a dumbbell of two flows of each controller in a second of this machine's processor:
-//! `cargo run --release -p tidemark-senders --example speed`. 100 Mbit/s, 10 ms, DualPI2, 60 s each.
+//! `cargo run --profile dist -p tidemark-senders --example speed`. 100 Mbit/s, 10 ms, DualPI2, 60 s each.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures real time")]
 
 #[path = "../tests/dumbbell/mod.rs"]
