@@ -19,6 +19,7 @@ from tests.peer import Cables, ControlPlane, ScriptedAgent, encode, packet_in
 from tests.test_parser import ipv4
 from tidemark_sdn import config, lldp, parser
 from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.agents import AgentClient, AgentError
 from tidemark_sdn.controller import Controller
 from tidemark_sdn.lldp import Announcement
 from tidemark_sdn.openflow import ofp
@@ -266,6 +267,33 @@ def test_nonsense_right_after_a_description_ends_the_session(tmp_path: Path) -> 
             until = described() + 3
             await here.until(lambda: described() >= until, 5)
 
+    asyncio.run(test())
+
+
+def test_an_agents_connection_ends_whenever_it_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while its session ends by itself."""
+
+    async def read(_: AgentClient, __: asyncio.StreamReader) -> None:
+        raise AgentError("is gone")
+
+    async def connect(_: AgentClient) -> tuple[object, object]:
+        return None, None
+
+    async def introduce(_: AgentClient) -> None:
+        await asyncio.sleep(10)
+
+    async def test() -> None:
+        for turns in range(6):
+            agent = AgentClient("unix:none", 1, 0.1, None, lambda _: None, lambda _: None, lambda: None)
+            task = asyncio.create_task(agent.run())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task}, timeout=2)
+            assert task.cancelled(), turns
+
+    for part in (read, connect, introduce):
+        monkeypatch.setattr(AgentClient, f"_{part.__name__}", part)
     asyncio.run(test())
 
 

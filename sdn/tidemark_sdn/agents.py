@@ -52,8 +52,7 @@ class AgentClient:
             try:
                 await self._session()
                 refused = ""
-            except* (OSError, AgentError, ProtocolError, ValueError, TimeoutError) as errors:
-                error = errors.exceptions[0]
+            except (OSError, AgentError, ProtocolError, ValueError, TimeoutError) as error:
                 # The same reason is not worth a line every half second.
                 if str(error) != refused:
                     _LOG.warning("agent %s: %s", self._address, error or type(error).__name__)
@@ -88,18 +87,29 @@ class AgentClient:
 
     async def _session(self) -> None:
         reader, self._writer = await self._connect()
-        # Whatever ends the reading ends the session, also between two requests.
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._read(reader))
-            answer = await self.request(Describe())
-            description = protocol.decode_as(Description, answer, "describe")
-            if description.version != protocol.VERSION:
-                raise AgentError(f"speaks version {description.version}, not {protocol.VERSION}")
-            if description.datapath_id != self._datapath_id:
-                raise AgentError(f"is beside switch {description.datapath_id:016x}, not {self._datapath_id:016x}")
-            self.connected = True
-            self._on_connected(description)
-            await self.request(Subscribe(self._period))
+        # Whatever ends the reading ends the session, also between two requests. A task group would keep to
+        # itself a cancellation that comes while it ends with an error (CPython 3.11 and 3.12).
+        tasks = [asyncio.create_task(part) for part in (self._read(reader), self._introduce())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            ended = [task for task in tasks if task.done()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in ended:
+            task.result()
+
+    async def _introduce(self) -> None:
+        answer = await self.request(Describe())
+        description = protocol.decode_as(Description, answer, "describe")
+        if description.version != protocol.VERSION:
+            raise AgentError(f"speaks version {description.version}, not {protocol.VERSION}")
+        if description.datapath_id != self._datapath_id:
+            raise AgentError(f"is beside switch {description.datapath_id:016x}, not {self._datapath_id:016x}")
+        self.connected = True
+        self._on_connected(description)
+        await self.request(Subscribe(self._period))
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         kind, _, rest = self._address.partition(":")
