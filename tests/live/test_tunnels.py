@@ -552,7 +552,6 @@ def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
     assert refused.returncode == 2 and f"`{law}` decides where packets leave the RLC queue" in " ".join(refused.stderr.split()), refused
 
 
-@pytest.mark.brief
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
     """A DU made of bytes, which transmits nothing by itself."""
     cu = subprocess.Popen(
