@@ -9,7 +9,7 @@
 //! | IP and transport | [`ip`] (either version), [`ipv4`], [`ipv6`], [`tcp`], [`udp`], [`checksum`]; [`View`] is what a marker sees |
 //! | tunnels | [`gtpu`] with [`pdu_session`] and [`nru`] in its extension headers, [`tunnel`] for ECN at both ends |
 //! | radio | [`sdap`], [`pdcp`], [`mac`] |
-//! | what a path sees | [`quic`] as far as it can be read, [`round_trip`] of flows that pass |
+//! | what a path sees | [`quic`] as far as it can be read |
 //! | media and feedback | [`rtp`], [`rtcp`], [`rfc8888`], [`twcc`], [`at`]; [`udp_prague`] |
 //!
 //! ```
@@ -45,7 +45,6 @@ pub mod pdcp;
 pub mod pdu_session;
 pub mod quic;
 pub mod rfc8888;
-pub mod round_trip;
 pub mod rtcp;
 pub mod rtp;
 pub mod sdap;

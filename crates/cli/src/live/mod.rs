@@ -15,6 +15,7 @@ mod preset;
 mod price;
 pub(crate) mod probe;
 mod record;
+mod round_trip;
 mod session;
 pub(crate) mod shell;
 mod snapshot;

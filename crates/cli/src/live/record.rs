@@ -18,7 +18,6 @@ use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::ip::{FiveTuple, ecn};
 use tidemark_wire::mac::Direction;
-use tidemark_wire::round_trip::Way;
 
 use super::flows::{Flow, Flows};
 use super::history::History;
@@ -86,14 +85,6 @@ impl Recorder {
             uplink_busy: Duration::ZERO,
             trips: Trips::default(),
             price: Price::default(),
-        }
-    }
-
-    /// Counts a round trip that ends with a packet of this flow.
-    fn pass(&mut self, at: Instant, way: Way, flow: Option<usize>, bytes: &[u8]) {
-        let Some(flow) = flow else { return };
-        if let Some(rtt) = self.trips.pass(at, way, flow, bytes) {
-            self.recorder.handle(at, Event::RoundTrip { flow, rtt });
         }
     }
 
@@ -276,20 +267,20 @@ impl Observer for Recorder {
     fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>) {
         let event = match *event {
             DriverEvent::FromCore { ue, flow, tuple, bytes } => {
-                let number = self.flow(flow, ue, tuple);
-                if self.flows.is_alone(number) {
-                    self.trips.begin(tuple, number);
-                    self.pass(at, Way::Down, Some(number), bytes);
+                let flow = self.flow(flow, ue, tuple);
+                if self.flows.is_alone(flow)
+                    && let Some(rtt) = self.trips.pass_down(at, flow, bytes)
+                {
+                    self.recorder.handle(at, Event::RoundTrip { flow, rtt });
                 }
-                let flow = number;
                 self.codepoints(flow).came(ecn(bytes).unwrap_or(Ecn::NotEct));
                 Event::Sent { flow }
             }
             DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
             DriverEvent::Overloaded { ue, flow, up: None } => Event::Dropped { flow: self.flow(flow, ue, None) },
             DriverEvent::ToCore { bytes, .. } => {
-                self.pass(at, Way::Up, self.trips.number(bytes), bytes);
-                return;
+                let Some((flow, rtt)) = self.trips.pass_up(at, bytes) else { return };
+                Event::RoundTrip { flow, rtt }
             }
             DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,
         };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use tidemark_core::{Duration, Instant};
 use tidemark_wire::ip::{FiveTuple, Headers};
-use tidemark_wire::round_trip::{RoundTrip, Way};
+
+use super::round_trip::{RoundTrip, Way};
 
 /// Five-tuples that are remembered at most. A recorder's flows are fewer; a flow that takes other ports has several.
 const MAX_TUPLES: usize = 1_024;
@@ -18,23 +19,22 @@ pub(super) struct Trips {
 }
 
 impl Trips {
-    /// Notes that packets of this five-tuple that go down are of this flow.
-    pub(super) fn begin(&mut self, tuple: Option<FiveTuple>, flow: usize) {
-        if let Some(tuple) = tuple.filter(|_| self.numbers.len() < MAX_TUPLES) {
-            self.numbers.entry(tuple).or_insert(flow);
+    /// Looks at a packet of a flow on its way to the UE, and gives a round trip that ends with it.
+    pub(super) fn pass_down(&mut self, at: Instant, flow: usize, bytes: &[u8]) -> Option<Duration> {
+        let headers = Headers::parse(bytes).ok()?;
+        if self.numbers.len() < MAX_TUPLES {
+            self.numbers.entry(headers.five_tuple).or_insert(flow);
         }
-    }
-
-    /// Number of the flow that a packet from a UE answers.
-    pub(super) fn number(&self, bytes: &[u8]) -> Option<usize> {
-        self.numbers.get(&Headers::parse(bytes).ok()?.five_tuple.reversed()).copied()
-    }
-
-    /// Looks at a packet of a flow, and gives a round trip that ends with it.
-    pub(super) fn pass(&mut self, at: Instant, way: Way, flow: usize, bytes: &[u8]) -> Option<Duration> {
         if self.measures.len() <= flow {
             self.measures.resize(flow + 1, RoundTrip::default());
         }
-        self.measures[flow].pass(at, way, bytes)
+        self.measures[flow].pass(at, Way::Down, &headers, bytes)
+    }
+
+    /// Looks at a packet from a UE, and gives the flow that it answers with a round trip that ends with it.
+    pub(super) fn pass_up(&mut self, at: Instant, bytes: &[u8]) -> Option<(usize, Duration)> {
+        let headers = Headers::parse(bytes).ok()?;
+        let flow = *self.numbers.get(&headers.five_tuple.reversed())?;
+        Some((flow, self.measures[flow].pass(at, Way::Up, &headers, bytes)?))
     }
 }

@@ -6,10 +6,10 @@
 
 use tidemark_core::{Duration, Instant};
 
-use crate::ip::Headers;
-use crate::quic::Header;
-use crate::tcp::{self, TcpOption};
-use crate::udp;
+use tidemark_wire::ip::Headers;
+use tidemark_wire::quic::Header;
+use tidemark_wire::tcp::{self, TcpOption};
+use tidemark_wire::udp;
 
 /// Time after which no answer is waited for any more.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const RECENT: usize = 8;
 
 /// Direction of a packet that passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub(super) enum Way {
     /// Towards the UE.
     Down,
     /// From the UE.
@@ -27,17 +27,16 @@ pub enum Way {
 
 /// Measures one flow. It holds one packet of each direction at most.
 #[derive(Clone, Debug, Default)]
-pub struct RoundTrip {
+pub(super) struct RoundTrip {
     /// Half behind the UE's end, of packets that go down, and the half behind the other end.
     halves: [Half; 2],
     spin: Spin,
 }
 
 impl RoundTrip {
-    /// Looks at an IP packet that passes now, and gives a round trip that ends with it.
-    pub fn pass(&mut self, now: Instant, way: Way, bytes: &[u8]) -> Option<Duration> {
-        let headers = Headers::parse(bytes).ok()?;
-        let transport = bytes.get(headers.transport?)?;
+    /// Looks at an IP packet with these headers that passes now, and gives a round trip that ends with it.
+    pub(super) fn pass(&mut self, now: Instant, way: Way, headers: &Headers, bytes: &[u8]) -> Option<Duration> {
+        let transport = bytes.get(headers.transport.clone()?)?;
         match headers.five_tuple.protocol {
             tcp::PROTOCOL => self.pass_tcp(now, way, &tcp::Packet::new_checked(transport).ok()?),
             // One direction has every edge.
@@ -182,20 +181,22 @@ impl Spin {
 
 #[cfg(test)]
 mod tests {
-    use core::net::{IpAddr, Ipv4Addr};
-    use std::vec;
-    use std::vec::Vec;
+    use std::net::Ipv4Addr;
 
     use tidemark_core::TcpFlags;
+    use tidemark_wire::ipv4;
 
     use super::*;
-    use crate::ipv4;
 
     const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
     const UE: Ipv4Addr = Ipv4Addr::new(10, 45, 0, 2);
 
     fn at(ms: u64) -> Instant {
         Instant::from_millis(ms)
+    }
+
+    fn pass(trip: &mut RoundTrip, now: Instant, way: Way, bytes: &[u8]) -> Option<Duration> {
+        trip.pass(now, way, &Headers::parse(bytes).unwrap(), bytes)
     }
 
     fn ip(way: Way, protocol: u8, transport: &[u8]) -> Vec<u8> {
@@ -228,7 +229,6 @@ mod tests {
         let header = repr.emit(&mut transport).unwrap();
         transport.truncate(header);
         transport.resize(header + len, 0);
-        assert!(IpAddr::from(SERVER).is_ipv4());
         ip(way, tcp::PROTOCOL, &transport)
     }
 
@@ -240,37 +240,41 @@ mod tests {
     fn timestamps_give_both_halves_of_a_download_together() {
         let mut trip = RoundTrip::default();
         // The UE answers after 30 ms, the server after 20.
-        assert_eq!(trip.pass(at(0), Way::Down, &stamped(Way::Down, 100, 7, 1000)), None);
-        assert_eq!(trip.pass(at(1), Way::Down, &stamped(Way::Down, 100, 7, 1000)), None);
-        assert_eq!(trip.pass(at(30), Way::Up, &stamped(Way::Up, 8, 100, 0)), None, "the other half is not known yet");
-        assert_eq!(trip.pass(at(50), Way::Down, &stamped(Way::Down, 150, 8, 1000)), None);
-        let sample = trip.pass(at(85), Way::Up, &stamped(Way::Up, 9, 150, 0));
+        assert_eq!(pass(&mut trip, at(0), Way::Down, &stamped(Way::Down, 100, 7, 1000)), None);
+        assert_eq!(pass(&mut trip, at(1), Way::Down, &stamped(Way::Down, 100, 7, 1000)), None);
+        assert_eq!(
+            pass(&mut trip, at(30), Way::Up, &stamped(Way::Up, 8, 100, 0)),
+            None,
+            "the other half is not known yet"
+        );
+        assert_eq!(pass(&mut trip, at(50), Way::Down, &stamped(Way::Down, 150, 8, 1000)), None);
+        let sample = pass(&mut trip, at(85), Way::Up, &stamped(Way::Up, 9, 150, 0));
         assert_eq!(sample, Some(Duration::from_millis(35 + 20)));
         // The server pauses for a second: its late echo does not lengthen the round trip.
-        assert_eq!(trip.pass(at(1085), Way::Down, &stamped(Way::Down, 1100, 9, 1000)), None);
-        let sample = trip.pass(at(1115), Way::Up, &stamped(Way::Up, 10, 1100, 0));
+        assert_eq!(pass(&mut trip, at(1085), Way::Down, &stamped(Way::Down, 1100, 9, 1000)), None);
+        let sample = pass(&mut trip, at(1115), Way::Up, &stamped(Way::Up, 10, 1100, 0));
         assert_eq!(sample, Some(Duration::from_millis(30 + 20)));
     }
 
     #[test]
     fn an_echo_of_a_later_packet_is_no_answer() {
         let mut trip = RoundTrip::default();
-        trip.pass(at(0), Way::Up, &stamped(Way::Up, 7, 1, 10));
-        trip.pass(at(5), Way::Down, &stamped(Way::Down, 100, 7, 1000));
-        assert_eq!(trip.pass(at(900), Way::Up, &stamped(Way::Up, 8, 101, 0)), None);
+        pass(&mut trip, at(0), Way::Up, &stamped(Way::Up, 7, 1, 10));
+        pass(&mut trip, at(5), Way::Down, &stamped(Way::Down, 100, 7, 1000));
+        assert_eq!(pass(&mut trip, at(900), Way::Up, &stamped(Way::Up, 8, 101, 0)), None);
     }
 
     #[test]
     fn sequence_numbers_tell_where_there_are_no_timestamps() {
         let mut trip = RoundTrip::default();
-        trip.pass(at(0), Way::Up, &segment(Way::Up, 1, 1, 100, &[]));
-        trip.pass(at(20), Way::Down, &segment(Way::Down, 1, 101, 1000, &[]));
-        let sample = trip.pass(at(50), Way::Up, &segment(Way::Up, 101, 1001, 0, &[]));
+        pass(&mut trip, at(0), Way::Up, &segment(Way::Up, 1, 1, 100, &[]));
+        pass(&mut trip, at(20), Way::Down, &segment(Way::Down, 1, 101, 1000, &[]));
+        let sample = pass(&mut trip, at(50), Way::Up, &segment(Way::Up, 101, 1001, 0, &[]));
         assert_eq!(sample, Some(Duration::from_millis(30 + 20)));
         // A segment that is sent twice gives none.
-        trip.pass(at(60), Way::Down, &segment(Way::Down, 1001, 101, 1000, &[]));
-        trip.pass(at(90), Way::Down, &segment(Way::Down, 1001, 101, 1000, &[]));
-        assert_eq!(trip.pass(at(95), Way::Up, &segment(Way::Up, 101, 2001, 0, &[])), None);
+        pass(&mut trip, at(60), Way::Down, &segment(Way::Down, 1001, 101, 1000, &[]));
+        pass(&mut trip, at(90), Way::Down, &segment(Way::Down, 1001, 101, 1000, &[]));
+        assert_eq!(pass(&mut trip, at(95), Way::Up, &segment(Way::Up, 101, 2001, 0, &[])), None);
     }
 
     fn datagram(way: Way, payload: &[u8]) -> Vec<u8> {
@@ -282,9 +286,9 @@ mod tests {
     /// Samples of packets 1 ms apart with these spin bits.
     fn spun(first: &[u8], bits: impl Iterator<Item = bool>) -> Vec<u64> {
         let mut trip = RoundTrip::default();
-        trip.pass(at(0), Way::Down, &datagram(Way::Down, first));
+        pass(&mut trip, at(0), Way::Down, &datagram(Way::Down, first));
         let samples = (1..).zip(bits).filter_map(|(ms, bit)| {
-            trip.pass(at(ms), Way::Down, &datagram(Way::Down, &[if bit { 0x60 } else { 0x40 }, 1, 2]))
+            pass(&mut trip, at(ms), Way::Down, &datagram(Way::Down, &[if bit { 0x60 } else { 0x40 }, 1, 2]))
         });
         samples.map(|sample| sample.as_millis_f64() as u64).collect()
     }
