@@ -1,4 +1,4 @@
-//! Figures of `iperf3 --json`: each stream by its interval, at the end of it.
+//! Figures of `iperf3 --json`: each stream by its interval, in the middle of it.
 
 use serde::Deserialize;
 

@@ -37,7 +37,7 @@ const FORMATS: [(&str, Reader); 3] = [
 /// First bytes of a compressed file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Value of a figure in an interval of a run; the mean of those in it.
+/// Value of a figure in an interval of a run: the mean of those in it, or the one before.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Point<'a> {
     name: &'a str,
@@ -52,7 +52,7 @@ pub(crate) struct Point<'a> {
 pub(crate) struct Application {
     /// Ends of the run's intervals.
     times: Vec<f64>,
-    /// Figures, with their mean in each interval.
+    /// Figures, with their value in each interval.
     series: Vec<(Series, Vec<Option<f64>>)>,
 }
 
@@ -99,23 +99,31 @@ impl Application {
             let values = || points.iter().map(|(_, value)| *value);
             let mean = values().sum::<f64>() / points.len().max(1) as f64;
             let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
-            let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-            format!("{name}: mean {mean:.2}{unit}, {least:.2} to {most:.2}")
+            format!("{name}: mean {mean:.2} {unit}, {least:.2} to {most:.2}")
         };
         self.series.iter().map(line).collect()
     }
 }
 
-/// Mean of the points in each interval that ends at one of these times.
+/// Mean of the points in each interval that ends at one of these times. Applications look less often than a run has intervals: a value holds until
+/// the next one.
 fn on_axis(points: &[(f64, f64)], times: &[f64], start: f64) -> Vec<Option<f64>> {
-    let mut began = 0.0;
-    let mean = |end: &f64| {
-        let from = std::mem::replace(&mut began, *end);
-        let inside = points.iter().filter(|(at, _)| (from..*end).contains(&(at + start))).map(|(_, value)| value);
-        let (count, sum) = inside.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
-        (count > 0).then(|| sum / f64::from(count))
-    };
-    times.iter().map(mean).collect()
+    let mut sums = vec![(0.0, 0_u32); times.len()];
+    let mut last = 0;
+    for (at, value) in points {
+        let interval = times.partition_point(|end| *end <= at + start);
+        if let Some((sum, count)) = sums.get_mut(interval) {
+            *sum += value;
+            *count += 1;
+            last = last.max(interval);
+        }
+    }
+    let mut held = None;
+    let means = sums.into_iter().enumerate().map(|(interval, (sum, count))| {
+        held = if count > 0 { Some(sum / f64::from(count)) } else { held.filter(|_| interval <= last) };
+        held
+    });
+    means.collect()
 }
 
 fn of_file(file: &Path) -> Result<Vec<Series>> {
@@ -142,9 +150,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_has_the_mean_of_what_is_in_it() {
+    fn an_interval_has_the_mean_of_what_is_in_it_or_the_value_before() {
         let points = [(0.0, 1.0), (0.5, 3.0), (2.5, 7.0)];
-        assert_eq!(on_axis(&points, &[1.0, 2.0, 3.0], 0.0), [Some(2.0), None, Some(7.0)]);
+        assert_eq!(on_axis(&points, &[1.0, 2.0, 3.0, 4.0], 0.0), [Some(2.0), Some(2.0), Some(7.0), None]);
         assert_eq!(on_axis(&points, &[1.0, 2.0, 3.0], 1.0), [None, Some(2.0), None]);
     }
 

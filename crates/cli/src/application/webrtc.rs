@@ -18,7 +18,7 @@ const FIGURES: [(&str, &str, &str, &str, f64); 9] = [
     ("inbound-rtp", "[bytesReceived_in_bits/s]", "received rate", "Mbit/s", 1e-6),
     ("inbound-rtp", "framesPerSecond", "shown frames", "1/s", 1.0),
     ("inbound-rtp", "[jitterBufferDelay/jitterBufferEmittedCount_in_ms]", "jitter buffer", "ms", 1.0),
-    ("inbound-rtp", "freezeCount", "freezes", "", 1.0),
+    ("inbound-rtp", "freezeCount", "picture stood still", "freezes", 1.0),
 ];
 
 /// Reads the figures; `None` for another format.
