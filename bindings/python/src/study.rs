@@ -262,7 +262,7 @@ pub(crate) fn make_run(
     let mut scenario = run.scenario().map_err(|error| study_error(&error.to_string()))?;
     own.replace(&mut scenario)?;
     py.detach(|| {
-        let made = tidemark_study::make(&run, &scenario, || !raised.happened());
+        let made = tidemark_study::run_scenario(&run, &scenario, || !raised.happened());
         raised.check()?;
         let record = made.map_err(|error| study_error(&error.to_string()))?;
         record.ok_or_else(|| study_error("the run was interrupted"))

@@ -108,7 +108,7 @@ fn scenario(lines: &str) -> toml::Table {
     scenario
 }
 
-/// What the check says of a scenario; nothing where it accepts it.
+/// Message of the check on a scenario; nothing where it accepts it.
 fn refusal(scenario: &toml::Table) -> Option<String> {
     let text = toml::to_string(scenario).unwrap();
     Scenario::parse("t.toml", &text, Path::new(""), &[]).err().map(|error| error.to_string())

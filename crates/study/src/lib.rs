@@ -37,7 +37,7 @@ pub use metric::{Metric, NoSuchMetric};
 pub use plan::{Found, Plan};
 pub use record::Record;
 pub use records::{Claim, FileError, Records};
-pub use run::{PointHash, Program, Run, RunError, VERSION, make, run_one, run_while};
+pub use run::{PointHash, Program, Run, RunError, VERSION, run_one, run_scenario, run_while};
 pub use search::{Condition, Search};
 pub use seeds::Widening;
 pub use store::{Store, StoreError};

@@ -93,14 +93,14 @@ pub fn run_one(run: &Run) -> Result<Vec<u8>, RunError> {
 /// # Errors
 /// Those of [`run_one`].
 pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
-    make(run, &run.scenario()?, proceed)
+    run_scenario(run, &run.scenario()?, proceed)
 }
 
 /// Makes a run of its scenario, in which algorithms were replaced: those whose hash its program has as `code`. Else as [`run_while`].
 ///
 /// # Errors
 /// Those of [`run_one`].
-pub fn make(run: &Run, scenario: &Scenario, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
+pub fn run_scenario(run: &Run, scenario: &Scenario, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
     let failed = |error: &dyn std::fmt::Display| RunError::Failed(error.to_string());
     let mut simulation = Simulation::new(scenario).map_err(|error| failed(&error))?;
     let mut result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
