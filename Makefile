@@ -31,8 +31,8 @@ web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(
 # Everything is compiled once: what makes a second time faster costs the first one two fifths.
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
-	  "fmt-check + language + imports + links + web clippy + environments + packages sdn-packages" "build" "unit built-links + web-test docs" \
-	  "reproduction + wire-test + c-test" "python-test + instructions" "sdn-brief" "live-brief"
+	  "fmt-check + language + imports + links + web clippy + environments + packages sdn-packages" "build" "unit built-links + web-test" \
+	  "reproduction + wire-test + c-test" "python-test + instructions" "docs" "sdn-brief" "live-brief"
 	@echo "every check passed"
 
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
@@ -89,11 +89,10 @@ links:
 	python3 -B tests/docs/check.py
 	python3 -B -m unittest discover --quiet -s tests/docs
 
-# Examples are checked by clippy, and linked where a test runs them. Tests in real time wait more than they work: more of them than processors run
-# beside each other.
+# Examples are checked by clippy, and linked where a test runs them.
 UNIT = $(CARGO) test $(TESTED) --workspace --all-features --locked
 unit: web
-	RUST_TEST_THREADS=4 $(UNIT) --tests
+	$(UNIT) --tests
 	$(UNIT) --doc
 
 debug: web

@@ -159,7 +159,8 @@ fn a_receiver_that_calls_gets_data_and_nothing_else() {
 fn a_sender_that_never_leaves_its_least_rate_says_so() {
     let (socket, here) = socket();
     let sender = start(&["send", &here, "--time", "4 s"]);
-    Receiver::new().serve(&socket, |count| count % 2 == 0);
+    // Acknowledgements that come at once after a pause cut the rate once, so few of them may come.
+    Receiver::new().serve(&socket, |count| count % 8 == 0);
     let output = sender.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
