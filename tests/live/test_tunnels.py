@@ -589,15 +589,16 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
                 return frames
 
             frames = sent(10)
-            first = int.from_bytes(frames[0][15:18], "big")
+            # NR-U's numbers and PDCP's are counted apart.
+            first, sn = int.from_bytes(frames[0][15:18], "big"), int.from_bytes(frames[0][-1003:-1000], "big") & 0x3FFFF
             whole = 10 * 1003
             now = bearer()
             assert (now["law"], now["standing_bytes"], now["sent_bytes"]) == ("none", before["standing_bytes"] + whole, before["sent_bytes"] + whole)
             # F1-U lost the third to the fifth of them, and only the first was transmitted.
-            du.sendto(delivery_status(100_000, first, lost=(first + 2, first + 4)), (GNB, 2152))
+            du.sendto(delivery_status(100_000, sn, lost=(first + 2, first + 4)), (GNB, 2152))
             wait_for(lambda: bearer()["reports"] == 1, "no report is counted")
             assert (bearer()["lost"], bearer()["standing_bytes"]) == (3, whole - 4 * 1003)
-            du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
+            du.sendto(delivery_status(100_000, sn + 9), (GNB, 2152))
             wait_for(lambda: bearer()["standing_bytes"] == 0, "what was lost is kept queued")
 
             def marks(number):
@@ -611,7 +612,7 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             assert (answer.returncode, answer.stdout) == (0, "ue, bearer 1: another law or threshold\n"), answer
             assert bearer()["law"] == "step"
             # While no rate is known, the head is as old as the last report shows it: one that still says the same.
-            du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
+            du.sendto(delivery_status(100_000, sn + 9), (GNB, 2152))
             wait_for(lambda: bearer()["reports"] == 3, "no report is counted")
             assert marks(2) == 2 * [CE], ctl("status").stdout
             for words, why in [(["marker.law=codel"], "does not see"), (["marker.law=ecn-codel"], "does not see"), (["ue.0.channel.snr_db=5"], "the DU's"), (["marker.law=cod"], "codel")]:
