@@ -77,6 +77,7 @@ pub(crate) fn prioritise(groups: &[Group], mut room: u32, channels: &mut impl Ch
         return room - channels.fill(drb, room);
     }
     for drb in groups.iter().flat_map(|group| &group.drbs) {
+        // Guarantees of all groups come before the rest of any (TS 38.321 5.4.3.1.3).
         if channels.is_owed(*drb) && channels.waiting(*drb) > 0 {
             room -= channels.fill(*drb, room);
         }

@@ -21,6 +21,7 @@ impl<K: Key, T> Slab<K, T> {
     }
     pub(crate) fn insert(&mut self, key: K, value: Box<T>) {
         let slot = key.position();
+        // Keys are given in order, but places are taken when a UE comes.
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }

@@ -96,6 +96,7 @@ impl Runs {
         let index = self.0.partition_point(|run| run.end < count);
         match self.0.get_mut(index) {
             Some(run) if run.contains(&count) => return Added::Known,
+            // Numbers come mostly in a row, so that a run grows at its end.
             Some(run) if run.end == count => {
                 run.end += 1;
                 self.join(index);

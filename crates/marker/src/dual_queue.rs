@@ -142,6 +142,7 @@ impl<P> DualQueue<P> {
             return None;
         };
         let charge = self.charge(from_l4s);
+        // Each queue has a controller of its own: L4S marks by its own delay, classic by the coupled base.
         let (verdict, mut packet) = if from_l4s {
             let verdict = self.l4s_verdict(now);
             (verdict, self.l4s.pop()?)
@@ -154,6 +155,7 @@ impl<P> DualQueue<P> {
             return Some(Dequeued::Drop(packet));
         }
         self.credit += charge;
+        // Marked where it leaves and not where it came: the mark is of the queue that it saw.
         if verdict == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
         }
@@ -211,6 +213,7 @@ impl<P> DualQueue<P> {
         let marks = self.config.aqm.marks;
         let size = self.l4s.packets.front().map_or(Bytes::ZERO, |(_, packet)| packet.size);
         let is_queue = Self::is_queue(self.backlog().saturating_sub(size));
+        // Marks have ended at one: L4S is dropped at the classic odds (RFC 9332 4.2.3).
         if is_queue && self.pi.is_overloaded() && self.l4s.happens(marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Drop;
         }
@@ -222,9 +225,11 @@ impl<P> DualQueue<P> {
     }
 
     fn classic_verdict(&mut self, packet: &Packet<P>) -> Verdict {
+        // A queue of one packet is no queue: a drop would empty the link.
         if !Self::is_queue(self.backlog()) {
             return Verdict::Pass;
         }
+        // Classic has the square of the base, so that a Reno flow has the rate of a scalable one (RFC 9332 2.1).
         if !self.classic.happens(self.config.aqm.marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Pass;
         }

@@ -184,6 +184,7 @@ impl EgressEstimator {
         if !conclusive {
             span = span.max(MIN_BOUND_SPAN);
             let bound = per_second(bytes, span);
+            // Less than is known already: a bound below the estimate teaches nothing.
             if self.current.is_none_or(|current| bound <= current.rate.as_bytes_per_sec() as u64) {
                 return;
             }
@@ -206,12 +207,14 @@ impl EgressEstimator {
         self.clock += span;
         sample.end = self.clock;
         let start = self.clock.saturating_sub(self.window);
+        // A full ring gives up its oldest sample early: a shorter window is better than a wrong sum.
         while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
             let oldest = self.ring[self.first];
             self.first = self.index(1);
             self.len -= 1;
             self.forget(oldest);
         }
+        // The first sample is its own window.
         let oldest = if self.len > 0 { self.ring[self.first] } else { sample };
         let outside = oldest.bytes - inside(oldest, start);
         sample.rate = per_second(self.bytes + sample.bytes - outside, self.window.min(self.clock));
@@ -244,6 +247,7 @@ impl EgressEstimator {
         self.add_to_average(if self.clock == 0 { self.window } else { at - self.clock }, bytes);
         self.clock = at;
         let mut sample = Sample { end: at, span: 1, bytes, rate: 0, conclusive: true };
+        // Reports of one slot come within microseconds: as samples of their own they would fill the ring.
         if self.len > 0 && at - self.newest().end < self.window / MERGE {
             let merged = self.newest();
             self.len -= 1;
@@ -252,6 +256,7 @@ impl EgressEstimator {
             (sample.end, sample.bytes) = (merged.end, bytes + merged.bytes);
         }
         let start = at.saturating_sub(self.window);
+        // Full, it gives up its oldest sample early, as above.
         while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
             let oldest = self.ring[self.first];
             self.first = self.index(1);
@@ -338,6 +343,7 @@ impl Sums {
 impl BothSums {
     fn add(&mut self, sample: Sample) {
         self.all.add(sample);
+        // A bound says how fast at least: it counts in the rate and not in the deviation.
         if sample.conclusive {
             self.conclusive.add(sample);
             self.squares += product(sample.span, sample.rate) * u128::from(sample.rate);

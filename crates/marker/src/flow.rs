@@ -87,6 +87,7 @@ impl Flow {
     /// Follows the handshake.
     pub(crate) fn handshake(&mut self, now: Instant, flags: TcpFlags, is_downlink: bool) {
         match self.opening {
+            // Which side opened decides whose acknowledgement ends the round trip that is measured.
             Opening::Unseen if flags.syn && !flags.ack => {
                 self.opening = Opening::Syn { at: now, downlink: is_downlink };
             }
@@ -145,8 +146,10 @@ impl Flow {
         if self.feedback.has_signalled() {
             if self.feedback.is_over() { Retention::Lasting } else { Retention::Signalled }
         } else if self.feedback.is_over() {
+            // Nothing will be acknowledged any more, so that nothing is lost with it.
             Retention::None
         } else if self.packets >= LASTING {
+            // Its round trip and class were learned from many packets, and would have to be learned again.
             Retention::Lasting
         } else {
             Retention::None

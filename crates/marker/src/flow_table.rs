@@ -149,6 +149,7 @@ impl FlowTable {
         if let Some(way) = set.find(id, own) {
             return Some(&mut set.flows[way]);
         }
+        // A free way first: nobody has to leave for the new flow.
         let way = match set.vacant(own) {
             Some(way) => way,
             None => {
@@ -263,6 +264,7 @@ impl Set {
             return;
         };
         self.evicted += u64::from(self.ids[way].is_some_and(|known| known != id));
+        // A connection's own marks still waited for room: they are lost with its entry, and counted.
         if self.ids[way].is_some() {
             self.marks_let_go += u64::from(self.flows[way].feedback.pending());
         }

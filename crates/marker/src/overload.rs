@@ -183,6 +183,7 @@ impl Overload {
         // Saturated time begins now: what was before was no concern.
         if stage == Stage::Calm || since > FORGOTTEN_AFTER {
             self.begin(look);
+            // One look does not overload a DRB, but the next must know that this one was saturated.
             return if excess > 0.0 { Stage::Watching } else { Stage::Calm };
         }
         // What comes in this time was on its way when marks saturated: it is what senders have to answer.
@@ -190,6 +191,7 @@ impl Overload {
             self.to_answer = self.to_answer.max(look.queued.unwrap_or_default());
             self.is_long_to_answer |= self.is_long;
         }
+        // A queue far above its limit counts for more; time without saturation is forgiven at its own pace.
         let weight = if excess > 0.0 { (look.delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
         let most = OVERLOADED_AFTER * reports as f64 / REPORTS as f64;
         self.saturated = (self.saturated + (excess * step * weight).min(most)).min(MAX_SATURATED);
@@ -201,11 +203,13 @@ impl Overload {
         if self.is_long_to_answer && look.queued.is_some_and(|queued| queued < ANSWERED * self.to_answer) {
             self.begin(look);
         }
+        // Saturated for long is not enough: senders far away may have answered and not be heard yet.
         if self.saturated > OVERLOADED_AFTER && self.is_unanswered(look) {
             self.until = now + OVER_AFTER;
             self.round = PATH + look.delay.min(MAX_DELAY);
             return Stage::Overloaded;
         }
+        // What was saturated a moment ago is watched until it is forgiven.
         if self.saturated > 0.0 { Stage::Watching } else { Stage::Calm }
     }
 
@@ -258,6 +262,7 @@ impl Overload {
             self.drops += 1;
             self.until = now + OVER_AFTER;
         } else if is_new {
+            // A packet that was let in used up the newcomers' share; a dropped one did not.
             self.newcomers.charge(self.allowance, units);
         }
     }

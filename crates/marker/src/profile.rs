@@ -139,6 +139,7 @@ impl ProfileTable {
         for count in self.head..self.next {
             let is_kept = count - self.head < sizes.len() as u64;
             let size = if is_kept { sizes[count as usize & (sizes.len() - 1)] } else { beyond.take(count) };
+            // Sizes in the ring are read at the head, the others once, when the ring comes to them.
             if count - self.head < self.capacity() {
                 let slot = self.slot(count);
                 self.sizes[slot] = size;
@@ -214,6 +215,7 @@ impl ProfileTable {
             self.fill(count, size);
             return;
         } else if self.is_new_run(sn) {
+            // Several SNs in a row that fit nowhere are those of a DRB that was set up anew.
             self.anomalies.restarts += 1;
             self.restart(sn);
         } else {
@@ -269,6 +271,7 @@ impl ProfileTable {
     fn matches_again(&mut self, sn: u32) -> bool {
         let matches = !self.is_of_other_length(sn);
         if matches {
+            // One that matches by chance must not undo many that did not.
             self.mismatched = if self.mismatched > MISMATCHED { self.mismatched - 1 } else { 0 };
         }
         matches
@@ -284,6 +287,7 @@ impl ProfileTable {
         }
         self.anomalies.unknown += u64::from(!self.is_stale(sn));
         let is_longer = sn >= self.sn_length.modulus();
+        // An SN out of range proves a longer one at once; one in range has to come again and again.
         self.mismatched = if is_longer { u8::MAX } else { self.mismatched.saturating_add(1) };
         None
     }

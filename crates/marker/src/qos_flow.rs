@@ -59,6 +59,7 @@ impl QosFlow {
         if self.count > 0 {
             self.reported = Probability::new(self.odds / f64::from(self.count));
         } else if !has_queue {
+            // A flow that pauses is reported as it was: its queue may still stand, and zero would call it over.
             self.reported = Probability::ZERO;
         }
         (self.odds, self.count) = (0.0, 0);

@@ -79,6 +79,7 @@ impl Stamps {
         let slot = (self.first + self.len) as usize & (self.ring.len() - 1);
         self.newest = Stamp { count: count as u32, micros: (now.as_nanos() / 1_000) as u32 };
         self.ring[slot] = self.newest;
+        // The oldest is kept outside the ring, so that its age costs no look into it.
         if self.len == 0 {
             self.oldest = self.newest;
         }

@@ -31,6 +31,7 @@ impl<P: Inspect> Cell<P> {
         let Some(first) = self.du.queues().ue(id).map(|ue| ue.drbs().default_drb()) else { return Ok(()) };
         let drb = self.du.queues_mut().drb_mut(first);
         self.cu.reconfigure(now, drb.id(), config)?;
+        // Its drops leave SNs that never come: the UE must not wait for them.
         if self.cu.decides_at_dequeue(drb.id()) {
             drb.expect_holes();
         }

@@ -51,11 +51,13 @@ impl<P: Inspect> Cell<P> {
             self.around.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
             self.around.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
         }
+        // A law drops before the packet has a number; PDCP's SNs stay without a hole.
         let dropped = match outcome.map(|outcome| outcome.verdict) {
             Some(Verdict::Drop) => Some(DropReason::Law),
             // The CU knows the DU's limit and does not number what would not fit.
             _ => drb.is_full(packet.size).then_some(DropReason::QueueFull),
         };
+        // Lost before PDCP: no SN is spent on it.
         if let Some(reason) = dropped {
             let direction = Direction::Downlink;
             self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
@@ -68,6 +70,7 @@ impl<P: Inspect> Cell<P> {
         let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
         let poll = asks && self.du.queues_mut().drb_mut(index).poll();
         self.around.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
+        // The report is on its way for as long as the interface takes.
         if poll {
             self.du.poll_report(now + self.f1u.delay(), index);
         }

@@ -84,6 +84,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         delay: DelaySplit,
         waiting: Option<RlcQueue>,
     ) {
+        // Without a report of the UE's queue no law can tell how long the packet waited.
         match waiting.map_or(Verdict::Pass, |waiting| self.cu.decide_up(now, bearer, &packet, waiting)) {
             Verdict::Pass => {}
             Verdict::Mark => packet.ecn = packet.ecn.marked(),
@@ -104,6 +105,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         let anew = marker == HandoverMarker::StartsAnew;
         self.cu.hand_over(now, drb.id(), anew, drb.queued());
         let events = &mut self.around.events;
+        // The list of what was forwarded is long, and only a listener reads it.
         if !anew && events.has_listener() {
             events.emit(now, drb.id(), || Event::HandedOver);
             for (sn, packet) in drb.queued_packets() {

@@ -178,6 +178,7 @@ impl CuUp {
             [only] => Some(&mut only.marker),
             _ => ue.keeper(packet),
         };
+        // A connection whose marks nobody counts needs no feedback written.
         if let Some(marker) = keeper {
             marker.handle_uplink(now, packet);
         }

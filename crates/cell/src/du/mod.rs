@@ -137,6 +137,7 @@ impl<P: Inspect> Du<P> {
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let query = recommendations::ask(now, id, octets, &mut self.queues);
         let Some(Query { drb, direction, allowed }) = query else { return false };
+        // The prohibit timer does not run: nothing to wait for.
         if allowed == now {
             self.send_query(now, drb, direction, port);
         } else {
@@ -199,6 +200,7 @@ impl<P: Inspect> Du<P> {
                 downlink.activate(now, index, carrier, queues);
             }
         }
+        // What the UE held back during the handover asks for a grant now.
         if sends {
             uplink.wake(now, id, carrier, queues, port);
         }
@@ -214,6 +216,7 @@ impl<P: Inspect> Du<P> {
         let Self { carrier, queues, downlink, uplink } = self;
         match timer {
             Timer::Rlc => {
+                // Only some ends of a timer make a report; others send data once more.
                 if let Some(status) = queues.handle_rlc_timer(now, index) {
                     let (id, control) = (queues.drbs[index].id.ue, Control::Status { drb: index, status });
                     uplink.send_control(now, (id, control), carrier, queues, port);

@@ -274,6 +274,7 @@ impl<P: Inspect> Queues<P> {
     pub(super) fn arm_uplink(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         let Some(at) = port.ue(drb.id.ue).next_timer(now, index) else { return };
+        // An earlier timer stands, which sets the next one.
         if let Some(at) = drb.arm_uplink(at) {
             self.timers.set(at, index, Timer::UplinkRlc);
         }

@@ -48,6 +48,7 @@ pub(super) fn begin_window<P: Inspect>(now: Instant, index: DrbIndex, direction:
         return;
     }
     let counts = counts(now, index, direction, queues);
+    // The first packet begins the window: idle time before it would lower the rate.
     if let Some(estimator) = queues.drbs[index].estimator(direction) {
         let end = estimator.begin_window(counts);
         queues.timers.set(end, index, Timer::Window(direction));
@@ -65,6 +66,7 @@ pub(super) fn end_window<P: Inspect>(
     let counts = counts(now, index, direction, queues);
     let begun = queues.drbs[index].estimator(direction).as_ref().and_then(Estimator::begun);
     let Some(begun) = begun else { return };
+    // Shares are of those that send in this direction; the other has resources of its own.
     let (all, sending) = match direction {
         Direction::Downlink => {
             let sending = queues.drbs.iter().filter(|drb| drb.has_sent_since(begun.at)).count();
@@ -89,6 +91,7 @@ pub(super) fn end_window<P: Inspect>(
     estimator.end_window(begun, counts, fair);
     let (end, unsolicited) = (estimator.begin_window(counts), estimator.is_unsolicited());
     queues.timers.set(end, index, Timer::Window(direction));
+    // Without a query the network recommends by itself at each window's end (TS 38.321 5.18.10).
     if unsolicited {
         recommend(now, index, direction, carrier, queues);
     }

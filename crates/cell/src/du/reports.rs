@@ -34,6 +34,7 @@ impl Reports {
         if self.period.is_zero() {
             send(now, index, drb, port);
         } else if drb.schedule_report() {
+            // One timer a bearer: a report that is due already will have this event too.
             let at = Instant::ZERO + self.period * (now.as_nanos() / self.period.as_nanos() + 1);
             timers.set(at, index, Timer::Report);
         }

@@ -88,6 +88,7 @@ impl Timers {
         let entry = if first.max(other)?.at > now {
             None
         } else if first > other {
+            // Most timers are set in order and wait in the queue; the heap has the others.
             self.queue.pop_front()
         } else {
             self.heap.pop()

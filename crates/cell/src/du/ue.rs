@@ -217,6 +217,7 @@ impl Ue {
             self.next_report = first + self.cqi_period * report;
             let measured = report.checked_sub(1).map(|past| self.cqi_period * past + self.cqi_phase);
             let at = Instant::ZERO + measured.unwrap_or(Duration::ZERO);
+            // A rate channel has no radio to report on: its best CQI keeps every rule of selection out of the way.
             let cqi = match self.channel.at(at) {
                 Quality::Snr(snr_db) => table.cqi(snr_db - self.receiver_loss_db),
                 Quality::Cqi(cqi) => cqi,
@@ -257,6 +258,7 @@ impl Ue {
         let Some(mcs) = block.mcs else { return is_received };
         self.stats.mcs_sum += if first { u64::from(mcs) } else { 0 };
         self.stats.mcs = Some(mcs);
+        // A channel of CQIs stands for the SNR at which that CQI is chosen.
         let snr_db = match self.channel.at(now) {
             Quality::Snr(snr_db) => snr_db - self.receiver_loss_db,
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),

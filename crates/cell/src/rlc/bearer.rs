@@ -141,6 +141,7 @@ impl<P: Inspect> Bearer<P> {
         let Some(above) = &mut self.above else { return };
         above.pacer.look(now, self.queued - above.bytes + unsent);
         let mut before = in_rlc;
+        // Only what PDCP holds is paced: RLC's own queue is the DU's already.
         while let Some(first) = self.window.waiting_behind(before) {
             let (sn, size, head_of_line) = (first.sn, first.size, now.since(first.arrived));
             let Some(packet) = &mut first.packet else { return };
@@ -188,6 +189,7 @@ impl<P: Inspect> Bearer<P> {
         // The timer runs from PDCP's upper edge. What was begun goes on: a part of it is with the UE, which waits for the rest.
         while self.window.first_waiting().is_some_and(|first| now.since(first.entered) >= limit) {
             self.window.begin();
+            // Nothing of it was sent, so that nobody misses its SN at RLC.
             let Some((sn, packet)) = self.drop_begun() else { return };
             self.queued -= packet.size;
             self.needed -= self.overhead.with_headers(0, packet.size.0 as u32 + self.overhead.sdu);
@@ -297,6 +299,7 @@ impl<P: Inspect> Bearer<P> {
             // A block that is too small takes a part of the segment, which RLC may cut once more (TS 38.322 5.3.2).
             lost.offset += taken;
             lost.bytes -= taken;
+            // Sent to its end: the next lost segment may follow in the same block.
             if lost.bytes == 0 {
                 self.retransmissions.pop_front();
             }
@@ -318,10 +321,12 @@ impl<P: Inspect> Bearer<P> {
             // a decision for a packet that stays would be too early.
             if self.unsent == 0 {
                 let is_enough = left >= overhead.least(MIN_SEGMENT);
+                // Too little room, too many unacknowledged, or nothing waits.
                 if !is_enough || self.is_stalled() || !self.begin_next(now, gate) {
                     return;
                 }
             }
+            // A window that moved on has no such SDU: a status report acknowledged it meanwhile.
             let Some(sent) = self.window.get_mut(self.begun) else { return };
             let offset = sent.size - self.unsent;
             let (taken, used) = overhead.fit(left, offset, self.unsent);
@@ -356,10 +361,12 @@ impl<P: Inspect> Bearer<P> {
         let is_empty = !self.has_data();
         let Some(last) = block.len().checked_sub(1) else { return };
         for (index, segment) in block.iter_mut().enumerate() {
+            // Only new data counts towards the next poll (TS 38.322 5.3.3.2).
             if index >= retransmitted {
                 self.poll.count(segment.bytes);
             }
             segment.poll = self.poll.is_due(&self.config, is_empty && index == last);
+            // The answer to the newest poll says all that those of older ones would.
             if segment.poll {
                 self.poll.polled(now, self.begun, self.config.t_poll_retransmit);
             }
@@ -377,6 +384,7 @@ impl<P: Inspect> Bearer<P> {
             let (number, behind) = (self.window.next() - 1, self.queue_state(now));
             let Some(begun) = self.window.get_mut(number) else { return false };
             let Some(packet) = &mut begun.packet else { return false };
+            // Here the law decides that looks at what leaves; those at the CU let all pass.
             match gate.decide(packet, begun.sn, now.since(begun.arrived), behind) {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
@@ -468,9 +476,11 @@ impl<P: Inspect> Bearer<P> {
                 sent.retransmissions = sent.retransmissions.saturating_add(1);
             }
             counted = Some(segment.sdu);
+            // A UE that never gets an SDU would hold the window back: it is given up.
             if sent.retransmissions > self.config.max_retransmissions {
                 self.settle(segment.sdu);
             } else if bytes > 0 {
+                // Nothing of it was sent when the report was written: it is not missing.
                 self.retransmissions.push_back(Segment { bytes, ..*segment });
             }
         }

@@ -46,6 +46,7 @@ impl Overhead {
     /// Gives the bytes of a block that the rest of an SDU takes, from `offset` on.
     pub(super) fn with_headers(&self, offset: u32, rest: u32) -> u32 {
         let pdu = rest + if offset > 0 { self.later } else { self.whole };
+        // Up to 255 bytes MAC's L field has one octet (TS 38.321 6.1.2).
         pdu + if pdu <= SHORT { self.short } else { self.long }
     }
     /// Gives the bytes of the rest of an SDU that a block with `left` bytes takes, without and with headers.
@@ -54,9 +55,11 @@ impl Overhead {
         if all <= left {
             return (rest, all);
         }
+        // A segment that does not begin its SDU has an offset in its header (TS 38.322 6.2.2.4).
         let header = if offset > 0 { self.later } else { self.first };
         let long = left.saturating_sub(self.long);
         let short = left.saturating_sub(self.short).min(SHORT);
+        // Just above 255 bytes the longer subheader would eat what it gains.
         let (pdu, subheader) = if long > SHORT { (long, self.long) } else { (short, self.short) };
         (pdu.saturating_sub(header), pdu + subheader)
     }

@@ -14,6 +14,7 @@ impl Ranges {
         if from > self.prefix {
             let index = self.pieces.partition_point(|(_, end)| *end < from);
             let (mut from, mut to) = (from, to);
+            // It joins every piece that it touches.
             while let Some((start, end)) = self.pieces.get(index).filter(|(start, _)| *start <= to).copied() {
                 (from, to) = (from.min(start), to.max(end));
                 self.pieces.remove(index);
@@ -22,6 +23,7 @@ impl Ranges {
             return;
         }
         self.prefix = self.prefix.max(to);
+        // The gap before these pieces is filled: they are of the prefix now.
         while let Some((_, end)) = self.pieces.first().filter(|(start, _)| *start <= self.prefix).copied() {
             self.prefix = self.prefix.max(end);
             self.pieces.remove(0);

@@ -64,6 +64,7 @@ impl Reassembly {
         }
     }
     fn advance<P>(&mut self, window: &Window<P>) {
+        // What arrived out of order counts once nothing before it is missing.
         while self.highest.is_some_and(|highest| self.rx_next <= highest) && !window.lacks_segments(self.rx_next) {
             self.rx_next += 1;
         }

@@ -74,6 +74,7 @@ impl Receiver {
         }
     }
     fn answer_poll(&mut self) {
+        // A poll is answered once all before it is known, or its answer would name what is only late (TS 38.322 5.3.4).
         if self.polled.is_some_and(|sdu| sdu < self.rx_highest_status) {
             self.polled = None;
             self.triggered = true;
@@ -129,12 +130,14 @@ fn octets<P>(missing: &[Segment], window: &Window<P>, sn: RlcSn) -> u32 {
         let ends = window.get(part.sdu).is_none_or(|sent| part.offset + part.bytes >= sent.size);
         let goes_on = next == Some(part.sdu) && part.offset == 0 && range < MAX_RANGE;
         if goes_on {
+            // The second SDU of a range turns a NACK into one with a range (TS 38.322 6.2.2.5).
             octets += if range == 1 { NACK_RANGE } else { 0 };
             range += 1;
         } else {
             octets += sn.octets();
             (range, has_offsets) = (1, false);
         }
+        // Offsets are there once for a NACK, for a whole SDU not at all.
         if (part.offset > 0 || !ends) && !has_offsets {
             octets += OFFSETS;
             has_offsets = true;

@@ -65,6 +65,7 @@ impl BsrFormat {
     /// The report of so many groups with data: of more than one it is long.
     pub(crate) fn of_groups(self, groups: usize) -> BsrShape {
         match self {
+            // A short report has room for one group (TS 38.321 6.1.3.1).
             Self::Short if groups <= 1 => BsrShape { table: BufferTable::A, octets: 2 },
             _ => BsrShape { table: BufferTable::B, octets: 3 + groups.max(1) as u32 },
         }

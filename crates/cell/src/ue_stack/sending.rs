@@ -55,6 +55,7 @@ impl<P: Inspect> Channels for Uplink<'_, P> {
     fn waiting(&mut self, drb: DrbIndex) -> u32 {
         let now = self.now;
         let UplinkBearer { rlc, qos } = self.bearer(drb);
+        // A flow above its maximum does not wait for this grant.
         if rlc.has_data() && qos.may_send(now) { rlc.backlog() } else { 0 }
     }
 
@@ -65,6 +66,7 @@ impl<P: Inspect> Channels for Uplink<'_, P> {
 
     fn due(&mut self, drb: DrbIndex) -> u32 {
         let (now, waiting) = (self.now, self.waiting(drb));
+        // An empty queue has no part of what is guaranteed.
         if waiting > 0 { self.bearer(drb).qos.prioritised_bytes(now).min(waiting) } else { 0 }
     }
 

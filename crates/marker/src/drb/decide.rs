@@ -62,6 +62,7 @@ impl DrbMarker {
         if !is_markable(ecn) {
             return false;
         }
+        // A flow that the table lost owes nothing any more; its packet may be marked all the same.
         if let Some(flow) = self.flows.get(flow) {
             flow.feedback.settle();
             self.count_mark(class);
@@ -85,6 +86,7 @@ impl DrbMarker {
         let mut draw = Draw::Certain;
         if odds.drop > Probability::ZERO {
             let dropped;
+            // An end, and not a mark besides: the sender of a dropped packet would answer both.
             (dropped, draw) = self.happens(class, odds.drop);
             if dropped {
                 self.tally.drops += 1;
@@ -96,6 +98,7 @@ impl DrbMarker {
             return (Verdict::Pass, draw);
         }
         let (marked, draw) = self.happens(class, odds.mark);
+        // Most packets end here: the odds are per packet, and small where the law works as meant.
         if !marked {
             return (Verdict::Pass, draw);
         }

@@ -77,6 +77,7 @@ impl DrbMarker {
         let id = packet.payload.five_tuple(packet.flow);
         if let Some(flow) = self.flows.admit(now, id) {
             flow.downlink(now, shown, packet.size.0);
+            // Only TCP opens connections and feeds marks back in headers that can be read.
             if let Some(tcp) = &tcp {
                 flow.handshake(now, tcp.flags, true);
                 owes = flow.feedback.downlink(tcp, &mut self.marks_let_go);

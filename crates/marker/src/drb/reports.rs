@@ -19,6 +19,7 @@ impl DrbMarker {
             self.transmitted(now, sn);
         }
         self.tally.empty_reports += u64::from(left.is_none());
+        // A DU in acknowledged mode may report what arrived at the UE before it reports that all of it left (TS 38.425 5.5.2.2).
         if let Some(sn) = report.highest_delivered {
             if self.profile.is_queued(sn) {
                 self.delivered_first(now, sn);
@@ -26,6 +27,7 @@ impl DrbMarker {
                 self.delivered(now, sn);
             }
         }
+        // Retransmitted PDUs have a field of their own, and mostly repeat an SN that is settled.
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.delivered(now, sn);
         }
@@ -37,11 +39,13 @@ impl DrbMarker {
         let Some(progress) = self.profile.transmit(now, sn) else {
             return self.mismatch(sn);
         };
+        // The DU counts other SNs than the DRB: times taken from them would be of other packets.
         if self.profile.is_mismatched() {
             return;
         }
         let head = self.profile.head_of_line(now);
         let counts_all = self.estimator.time() == EgressTime::All;
+        // Without idle time to leave out, each report is a sample.
         if counts_all {
             self.estimator.observe_report(now, progress.bytes);
         }
@@ -57,6 +61,7 @@ impl DrbMarker {
             self.apart.last_sojourn = progress.sojourn.or(self.apart.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
+            // One prompt report is chance; only a run of them shows that the DU reports what arrives.
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
         let standing = self.profile.standing().0;
@@ -82,6 +87,7 @@ impl DrbMarker {
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {
+        // An SN that was reported before, or never left, tells no time.
         if let Some(retransmission) = self.profile.deliver(now, sn) {
             self.retransmission_ns = Some(u32::try_from(retransmission.as_nanos()).unwrap_or(u32::MAX));
         }
@@ -113,6 +119,7 @@ impl DrbMarker {
         let look = Look {
             p: self.probability.get(),
             queued: (self.properties.decides != Decides::OnLeaving).then_some(queued),
+            // Nothing has left yet: a delay would be infinite, and an overload declared at the first packets.
             delay: if rate > 0.0 { queued / rate } else { 0.0 },
         };
         self.stage = self.apart.overload.observe(now, self.stage, reports, look);

@@ -104,6 +104,7 @@ impl ControlLaw {
     }
 
     pub(crate) fn leave(&mut self, departure: &Departure) -> Odds {
+        // Below its target for an interval or dropping already: CoDel's one question (RFC 8289 5).
         if !self.is_due(departure) {
             return Odds::NONE;
         }
@@ -130,6 +131,7 @@ impl ControlLaw {
             if dropped {
                 self.drop_next = self.control_law(self.drop_next);
             }
+            // Between two drops the sender has time to answer: that time shrinks with their number.
             if now < self.drop_next {
                 return false;
             }
@@ -150,6 +152,7 @@ impl ControlLaw {
         // Soon after the last dropping state, resume at the rate that it ended with.
         let delta = self.count - self.last_count;
         let recent = now.since(self.drop_next) < self.config.interval * 16;
+        // A long pause ends what was learned of the load, and the count begins anew.
         self.count = if delta > 1 && recent { delta } else { 1 };
         self.last_count = self.count;
         self.drop_next = self.control_law(now);

@@ -177,6 +177,7 @@ impl L4Span {
         if deviation > 0.0 {
             normal_cdf(excess / deviation)
         } else if excess > 0.0 {
+            // Without variation the queue drains in time or it does not.
             1.0
         } else {
             0.0
@@ -197,7 +198,9 @@ impl L4Span {
         if self.as_printed {
             return self.p_classic_as_printed(arrival);
         }
+        // Without an egress rate Eq. 2 has no denominator, and a guess would mark a DRB that just began.
         let Some(average) = arrival.average else { return 0.0 };
+        // Under two packets the queue is what is being sent: no sender can make it shorter.
         if arrival.backlog < 2.0 * arrival.segment {
             return 0.0;
         }

@@ -80,6 +80,7 @@ impl DualPi2Config {
         if excess <= 0.0 {
             0.0
         } else if self.range.is_zero() {
+            // A step, as a ramp without a range would divide by zero.
             1.0
         } else {
             (excess / self.range.as_secs_f64()).min(1.0)

@@ -116,6 +116,7 @@ impl Configured for Ramp {
     }
 
     fn properties(config: &RampConfig) -> &'static Properties {
+        // With drops it needs the queue itself: a packet that left can't be dropped any more.
         if config.drop.is_some() { &WITH_DROPS } else { &Self::PROPERTIES }
     }
 }

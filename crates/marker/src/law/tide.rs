@@ -73,6 +73,7 @@ impl TideConfig {
     /// Configuration for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it: with a threshold in place of a mode.
     pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
         let Some(mode) = self.mode else { return self };
+        // A delay-first DRB keeps its threshold within the 5QI's delay budget (TS 23.501 table 5.7.4-1).
         let tau_s = match mode.of(five_qi) {
             Mode::DelayFirst => {
                 let longest = Characteristics::of(five_qi).map_or(Duration::MAX, |row| row.delay_budget / OF_BUDGET);
@@ -129,6 +130,7 @@ impl Law for Tide {
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
         self.standing.arrive(arrival, ROUND_TRIP);
+        // An L4S flow alone has its ramp; beside classic ones it is coupled to them, or it would have their share.
         match arrival.class {
             Class::NotEct => Odds::NONE,
             Class::L4s if !arrival.shared => Odds::mark("l4s alone", self.alone(arrival)),

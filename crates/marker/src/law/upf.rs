@@ -117,6 +117,7 @@ impl Law for Upf {
             self.len += 1;
             self.next_report = arrival.now + self.interval;
         }
+        // A report takes effect after its way to the UPF: several may be under way.
         while self.len > 0 && self.pipeline[self.first].0 <= arrival.now {
             self.take_effect();
         }

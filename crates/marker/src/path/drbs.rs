@@ -114,6 +114,7 @@ impl Drbs {
         // A QoS flow has one DRB: what names it in one table is taken out of the other.
         let (bit, is_first) = (1 << qfi, index == self.first_index);
         self.first_qfis = if is_first { self.first_qfis | bit } else { self.first_qfis & !bit };
+        // Further DRBs are rare: their table is there only once a second one was set up.
         if let Some(others) = &mut self.others {
             others.carriers[usize::from(qfi)] = if is_first { NONE } else { index };
         }

@@ -44,10 +44,12 @@ impl Ue {
         }
         for Connection { drb, tuple, flow } in connections {
             let id = self.key.flow(&tuple);
+            // Its SYN came here before the relocation: what this CU-UP saw itself is newer.
             if let Some(keeper) = self.drbs.markers().find(|marker| marker.flows.knows_opening(id)) {
                 keeper.flows.count_let_go(&flow);
                 continue;
             }
+            // The old CU-UP's DRB may have another number here.
             let drb = if self.drbs.get(drb).is_some() { self.drbs.get_mut(drb) } else { self.drbs.markers().next() };
             if let Some(marker) = drb {
                 marker.flows.import(id, flow, tuple);

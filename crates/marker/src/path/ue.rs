@@ -299,6 +299,7 @@ impl Ue {
     ) -> Verdict {
         let key = self.key;
         let Some(marker) = self.marker(drb) else { return Verdict::Pass };
+        // No IP packet, or one of which too little came: there is no ECN field to mark.
         let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
@@ -309,6 +310,7 @@ impl Ue {
         let packet = Packet { flow, size, ecn, payload: &mut view };
         let queue = RlcQueue { backlog: behind, ..RlcQueue::default() };
         let verdict = marker.handle_dequeue(now, &packet, sojourn, queue);
+        // The mark is written into the packet that leaves, whose checksum the view keeps right.
         if verdict == Verdict::Mark {
             packet.payload.set_ecn(packet.ecn.marked());
         }
@@ -337,6 +339,7 @@ impl Ue {
         if let Some(first) = self.drbs.first() {
             first.warm_uplink();
         }
+        // Nothing that can be read can be an acknowledgement.
         let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return;

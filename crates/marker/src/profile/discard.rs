@@ -34,6 +34,7 @@ impl ProfileTable {
         while self.oldest < end && self.sizes[self.slot(self.oldest)] == 0 {
             self.oldest += 1;
         }
+        // Everything in the ring was discarded: the oldest that is left waits behind it.
         if self.oldest >= self.head + self.capacity() {
             self.oldest = self.beyond.present_from(self.oldest);
         }

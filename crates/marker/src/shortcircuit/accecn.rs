@@ -216,6 +216,7 @@ impl AccEcn {
         // Overtaken: the sender has read the later one, and an older counter with new marks would look like a step of nearly eight.
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
             let mut fields = Counters::UNSEEN;
+            // What the client told in its option is told with marks added, as ACE is.
             if let Some(counters) = &tcp.accecn {
                 fields.note(counters);
             }
@@ -225,6 +226,7 @@ impl AccEcn {
         if advance > 0 {
             self.is_opening = false;
             let is_wide = advance as u32 > u32::from(MAX_ACE_MARKS) * self.segments.size();
+            // Many segments at once: the three bits of ACE can't tell more marks than that apart (RFC 9768 3.2.2.5).
             self.limit = if is_wide { MAX_ACE_MARKS } else { u16::MAX };
         } else if tcp.payload == 0 {
             // A segment is missing: what follows it is acknowledged all at once when it has come.
@@ -238,6 +240,7 @@ impl AccEcn {
             self.release_packets(before, counted);
         }
         self.room_bytes = self.room_bytes.saturating_add(advance as u32);
+        // The option is not in each acknowledgement (RFC 9768 3.2.3.3): where it is missing, the last one stands.
         if let Some(fields) = &tcp.accecn {
             self.release_bytes(fields);
             self.client.note(fields);
@@ -253,6 +256,7 @@ impl AccEcn {
     fn repeat(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
         let added = self.added();
         let change = |field: u32, last: u32, added: u32| {
+            // A counter that is not in this option has not changed for its reader.
             let Some(field) = seen(field) else { return 0 };
             seen(last).unwrap_or(field).wrapping_sub(field).wrapping_add(added) & MASK
         };
@@ -274,6 +278,7 @@ impl AccEcn {
         }
         self.pending_bytes = self.pending_bytes.min(flight);
         let has_byte_counter = seen(self.client.ceb).is_some();
+        // A client without the option is told by ACE alone, and bytes would wait for ever.
         self.due_bytes = if has_byte_counter { self.due_bytes.min(flight) } else { 0 };
     }
 
@@ -311,12 +316,15 @@ impl AccEcn {
         // A field of zero in the first feedback means that somebody clears it (RFC 9768 3.2.2.4): it stays, and is made by no mark.
         if before.wrapping_sub(self.start) <= self.segments.first() {
             let field = u16::from(self.client_ace + self.added_packets) + released;
+            // Zero came: whoever clears the field must not be made to look as if he did not.
             if self.client_ace == 0 {
                 released = 0;
             } else if field & 7 == 0 {
+                // The sum would be zero by wrapping, which reads like a cleared field: one mark waits.
                 released = released.saturating_sub(1);
             }
         }
+        // No room in this acknowledgement: marks wait for the next.
         if released == 0 {
             return;
         }
@@ -338,9 +346,11 @@ impl AccEcn {
         // ECT(1) first: a flow sends one of the two.
         for (field, before, is_ect0) in [(fields.e1b, self.client.e1b, false), (fields.e0b, self.client.e0b, true)] {
             let room = self.room_bytes.min(self.due_bytes);
+            // Counters may not run ahead of the bytes that were acknowledged.
             if room == 0 {
                 return;
             }
+            // A counter that never came has no value to add to.
             let (Some(field), Some(before)) = (field, seen(before)) else { continue };
             let grown = field.wrapping_sub(before) & MASK;
             // More than half of the counter's range is a step backwards, of an option that was overtaken.
@@ -348,6 +358,7 @@ impl AccEcn {
             self.room_bytes -= moved;
             self.due_bytes -= moved;
             self.added_ce = self.added_ce.wrapping_add(moved) & MASK;
+            // CE grows by what was ECT(0): that counter must shrink by the same bytes.
             if is_ect0 {
                 self.added_from_ect0 = self.added_from_ect0.wrapping_add(moved) & MASK;
             }

@@ -200,8 +200,10 @@ impl Feedback {
         marks_let_go: &mut u32,
     ) {
         let code = flags.ace();
+        // A SYN: it only asks.
         if !flags.ack {
             let goes_on = !matches!(self.agreed, Agreed::Nothing);
+            // Agreed already, so this SYN is late: to begin anew would lose the counters.
             if goes_on && self.asked.is_none() && self.isn == seq {
                 return; // The SYN of this very connection, late.
             }

@@ -73,6 +73,7 @@ impl Segments {
     pub(super) fn send(&mut self, seq: u32, payload: u32, acknowledged: u32) {
         let end = seq.wrapping_add(payload);
         if end.wrapping_sub(self.end).cast_signed() > 0 {
+            // Most segments have the size of the last: only another one begins a run.
             if payload != u32::from(self.next) {
                 self.break_run(payload, acknowledged);
             }
@@ -84,9 +85,11 @@ impl Segments {
     #[cold]
     fn break_run(&mut self, payload: u32, acknowledged: u32) {
         let size = u16::try_from(payload).unwrap_or(u16::MAX);
+        // The first feedback is recognised by it (RFC 9768 3.2.2.4).
         if self.first == 0 {
             self.first = size;
         }
+        // A short segment ends a burst: a run for each would fill the runs with ends of bursts.
         if size < self.next {
             self.next = 0;
             return;
@@ -117,6 +120,7 @@ impl Segments {
             // Older than the oldest run there is nothing unacknowledged.
             let holds_from = behind(*start) >= from || index == RUNS - 1;
             let begin = if holds_from { from } else { behind(*start) };
+            // This run's part of the range.
             if begin > to {
                 segments += (begin - to).div_ceil((*size).into());
                 to = begin;

@@ -60,6 +60,7 @@ impl Assembly {
         };
         self.newest = self.newest.max(part.number);
         self.frames[index].missing = self.frames[index].missing.saturating_sub(part.len);
+        // The last missing part makes the frame whole, in whatever order they came.
         if self.frames[index].missing == 0 {
             self.frames.remove(index);
             self.whole += 1;

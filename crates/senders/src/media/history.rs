@@ -80,6 +80,7 @@ impl History {
     fn forget_first(&mut self) {
         if let Some(sent) = self.packets.pop_front() {
             self.first += 1;
+            // What a report settled has left the flight already.
             self.in_flight -= if sent.known { 0 } else { sent.size.0 };
         }
     }

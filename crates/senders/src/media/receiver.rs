@@ -68,6 +68,7 @@ impl Receiver {
             return false;
         }
         *entry = Some((now, ecn));
+        // A report has a greatest size: the oldest arrivals leave it first.
         while self.arrivals.len() > MAX_REPORTED {
             self.arrivals.pop_front();
             self.begin += 1;
@@ -76,6 +77,7 @@ impl Receiver {
     }
 
     fn report(&mut self, now: Instant) -> Report {
+        // RFC 8888 has marks, transport-wide feedback has times alone.
         let metrics = match self.policy.format {
             ReportFormat::Ccfb => Metrics::Ccfb(
                 self.arrivals
@@ -105,8 +107,10 @@ impl Endpoint for Receiver {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        // Reports never come this way.
         let Payload::Rtp(rtp) = packet.payload else { return };
         let len = Bytes(u64::from(rtp.frame.len));
+        // A copy has been assembled already.
         if !self.record(now, rtp.seq, packet.ecn) {
             self.stats.duplicate += len;
             return;

@@ -77,6 +77,7 @@ impl Sender {
             }
             self.controller.on_frame(now, frame.size, queued);
             self.take_probes(now);
+            // A cluster that was asked for before there was media begins now.
             if !self.queue.is_empty() {
                 self.prober.on_media();
             }
@@ -106,7 +107,9 @@ impl Sender {
             if arrival.is_none() && !is_lost {
                 continue;
             }
+            // It was settled by an earlier report.
             let Some(Sent { size, at: sent_at, probe, .. }) = self.history.settle(seq) else { continue };
+            // A lost packet has neither a time nor a mark.
             let (ecn, received_at) = match arrival {
                 Some((ecn, at)) => (ecn, Some(at.unwrap_or(report.timestamp))),
                 None => (Ecn::NotEct, None),
@@ -124,6 +127,7 @@ impl Sender {
         // Below the report is what earlier reports had. If they were lost, nobody will ever know.
         self.history.forget_below(report.begin);
         let rtt = newest.map(|(sent_at, at)| now.since(sent_at) - report.timestamp.since(at));
+        // Only arrivals tell a round trip.
         if let Some(rtt) = rtt {
             self.round_trip.update(rtt);
         }
@@ -151,6 +155,7 @@ impl Sender {
         }
         let probe = self.prober.sent(now, size);
         let seq = self.history.add(now, size, probe);
+        // A sender of the program's kind wakes at its interval, the others at each packet's time.
         match &mut self.wakes {
             Some(wakes) => wakes.sent(size),
             None => self.pacer.sent(now, size, self.controller.pacing_rate(), size),
@@ -159,6 +164,7 @@ impl Sender {
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += size;
         let payload = Payload::Rtp(RtpPacket { seq, frame: part, sent_at: now, marker });
+        // A path that clears ECN is not trusted with ECT any more.
         let ecn = if self.bleaching.is_found() { Ecn::NotEct } else { self.controller.ecn() };
         Packet { flow: self.flow, size, ecn, payload }
     }
@@ -205,6 +211,7 @@ impl Endpoint for Sender {
 
     fn next_deadline(&self) -> Option<Instant> {
         let frame = self.encoder.next_frame().unwrap_or(Instant::FAR);
+        // Without a packet under way silence means nothing.
         let silence = if self.history.in_flight() > 0 { self.last_report + SILENCE } else { Instant::FAR };
         let next = frame.min(silence).min(self.release);
         (next != Instant::FAR).then_some(next)
@@ -234,6 +241,7 @@ impl Endpoint for Sender {
             Some(wakes) => wakes.wait(now, self.controller.pacing_rate()),
             None => self.pacer.wait(now),
         };
+        // The pacer's time has not come.
         if let Some(until) = wait {
             self.release = until;
             return None;

@@ -85,6 +85,7 @@ impl TcpSegment {
     /// Size of the IP packet: IPv4 header, TCP header, options rounded up to 32 bits, payload.
     pub fn wire_size(&self) -> Bytes {
         let options = if self.flags.syn { SYN_OPTIONS } else { TIMESTAMPS } + self.sack_size() + self.accecn_size();
+        // The recommendation takes room as any option.
         let options = options + if self.recommended.is_some() { RECOMMENDATION } else { 0 };
         Bytes(IP_HEADER + TCP_HEADER + options.next_multiple_of(4) + u64::from(self.payload))
     }

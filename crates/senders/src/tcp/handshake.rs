@@ -106,6 +106,7 @@ impl Handshake {
 
     #[cold]
     fn retry(&mut self, now: Instant) {
+        // Nobody answers: a connection that can't be opened must end and not hang.
         if self.attempts == ATTEMPTS {
             self.state = State::GaveUp;
             self.deadline = Instant::FAR;
@@ -156,9 +157,11 @@ impl Handshake {
     #[cold]
     pub(super) fn handle_segment(&mut self, now: Instant, flags: TcpFlags, ecn: Ecn) -> Step {
         match (self.is_client, flags.syn, self.state) {
+            // A repeated SYN/ACK is acknowledged again: the first acknowledgement was lost.
             (true, true, State::Waiting | State::Established) if flags.ack => {
                 self.peer_ecn = ecn;
                 let first = self.state != State::Established;
+                // The first SYN/ACK decides: a later one may have been changed by a middlebox.
                 if first {
                     self.agreed = client_mode(self.willing, flags.ace());
                     self.state = State::Established;
@@ -168,6 +171,7 @@ impl Handshake {
                 let ace = (self.agreed == EcnMode::Accecn).then(|| handshake_ace(ecn));
                 Step::Acknowledge { ace, first }
             }
+            // A repeated SYN asks for the SYN/ACK once more.
             (false, true, State::Closed | State::Waiting) if !flags.ack => {
                 self.peer_ecn = ecn;
                 // The first SYN decides (RFC 9768 3.1.5).
@@ -178,6 +182,7 @@ impl Handshake {
                 self.send(now);
                 Step::None
             }
+            // The client's acknowledgement: the round trip of the handshake is over.
             (false, false, State::Waiting) if flags.ack => {
                 self.state = State::Established;
                 self.deadline = Instant::FAR;

@@ -32,6 +32,7 @@ impl TailLossProbe {
         if self.unanswered.is_some() {
             return None;
         }
+        // A receiver may hold back the acknowledgement of a single segment (RFC 8985 7.2).
         let delay = if single { MAX_ACK_DELAY } else { TICKS };
         smoothed_rtt.map(|smoothed| smoothed * 2 + delay)
     }

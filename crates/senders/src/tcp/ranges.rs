@@ -17,6 +17,7 @@ impl Ranges {
         let mut last = first;
         let mut covered = start;
         let mut merged = (start, end);
+        // It joins every range that it touches, and tells the gaps between them.
         while let Some(&(from, to)) = self.ranges.get(last).filter(|range| range.0 <= end) {
             if from > covered {
                 new(covered, from);
@@ -25,6 +26,7 @@ impl Ranges {
             merged = (merged.0.min(from), merged.1.max(to));
             last += 1;
         }
+        // Behind the last range that it touches the rest is new.
         if covered < end {
             new(covered, end);
         }
@@ -49,6 +51,7 @@ impl Ranges {
     fn drain_below(&mut self, limit: u64) {
         let covered = self.ranges.partition_point(|range| range.1 <= limit);
         self.ranges.drain(..covered);
+        // A range that was begun below is cut and not forgotten.
         if let Some(first) = self.ranges.first_mut() {
             first.0 = first.0.max(limit);
         }

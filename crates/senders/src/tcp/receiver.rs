@@ -91,9 +91,11 @@ impl Receiver {
         if segment.seq != 0 || segment.ack != 1 {
             return;
         }
+        // A repeated SYN/ACK is acknowledged and changes nothing.
         if let Step::Acknowledge { ace, first } = self.handshake.handle_segment(now, segment.flags, packet.ecn) {
             if first {
                 self.feedback = Feedback::new(self.handshake.agreed());
+                // The only mark that comes before there are counters.
                 if packet.ecn == Ecn::Ce {
                     self.feedback.syn_ack_was_marked();
                 }
@@ -128,6 +130,7 @@ impl Receiver {
         if segment.seq <= self.last_ack_sent && segment.timestamp >= self.recent_timestamp {
             self.recent_timestamp = segment.timestamp;
         }
+        // In order: mostly so, and without a look at ranges.
         if segment.seq <= self.next && end > self.next {
             self.stats.duplicate += Bytes(self.next - segment.seq);
             self.accept_in_order(end);
@@ -208,8 +211,10 @@ impl Receiver {
     }
 
     fn acknowledgement(&mut self, now: Instant) -> TcpSegment {
+        // Most often there is no gap, and nothing to name.
         let sack = if self.out_of_order.is_empty() { SackBlocks::default() } else { self.sack() };
         let flags = TcpFlags { ack: true, ..TcpFlags::default() };
+        // The first acknowledgement has the SYN/ACK's ECN field in place of the counter (RFC 9768 3.2.2.1).
         let flags = match self.handshake_ace.take() {
             Some(ace) => flags.with_ace(ace),
             None => self.feedback.flags(flags),
@@ -264,6 +269,7 @@ impl Endpoint for Receiver {
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
         let Payload::Tcp(segment) = packet.payload else { return };
+        // SYN/ACKs come to a client in any state.
         if segment.flags.syn {
             self.handle_syn_ack(now, packet, segment);
         } else if self.handshake.is_established() {
@@ -273,6 +279,7 @@ impl Endpoint for Receiver {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.handshake.handle_timeout(now);
+        // A delayed acknowledgement has waited for its second segment long enough (RFC 5681 4.2).
         if now >= self.deadline {
             self.ack_now = true;
         }
@@ -295,6 +302,7 @@ impl Endpoint for Receiver {
         if self.handshake.is_due() {
             return self.open(now);
         }
+        // Data is never sent this way: a packet leaves to acknowledge one that came.
         if self.ack_now { self.acknowledge(now) } else { None }
     }
 

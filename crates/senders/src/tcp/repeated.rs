@@ -116,6 +116,7 @@ impl RepeatedReceiver {
     fn schedule_next(&mut self, now: Instant) {
         let next = now + self.config.think.draw(&mut self.stream);
         let is_over = self.config.stop.is_some_and(|stop| next >= Instant::ZERO + stop);
+        // Beyond its end or its count a flow opens no further connection.
         if !is_over && self.config.count.is_none_or(|count| self.number + 1 < count) {
             self.next = next;
         }
@@ -124,16 +125,19 @@ impl RepeatedReceiver {
 
 impl Endpoint for RepeatedReceiver {
     fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
+        // What comes late is of a connection that is over.
         if connection_of(packet).is_none_or(|(number, _)| number != self.number) {
             return count(&mut self.earlier, packet);
         }
         self.current.handle_packet(now, packet);
+        // The next transfer begins after this one's end.
         if let Some(completion) = self.current.take_completion() {
             self.completion = Some(Completion { number: u64::from(self.number) + 1, ..completion });
             self.schedule_next(now);
         }
     }
     fn handle_timeout(&mut self, now: Instant) {
+        // What the old connection had counted is kept.
         if now >= self.next {
             self.earlier = self.stats();
             self.number += 1;

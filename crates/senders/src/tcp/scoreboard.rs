@@ -150,6 +150,7 @@ impl Scoreboard {
     #[cold]
     pub(super) fn next_lost(&mut self) -> Option<(u64, u32)> {
         while let Some(&number) = self.lost.front() {
+            // A segment that was acknowledged meanwhile leaves the queue of lost ones when its turn comes.
             match self.segment(number) {
                 Some(segment) if segment.lost => return Some((number, segment.len)),
                 _ => self.lost.pop_front(),
@@ -257,9 +258,11 @@ impl Scoreboard {
         // over it (RFC 3522); one that only sacks it echoes an older segment (RFC 7323 4.3).
         let unambiguous = !segment.retransmitted || echo.is_some_and(|echo| echo >= segment.sent.at);
         let plausible = unambiguous || echo.is_none() && rtt >= min_rtt;
+        // The largest of several is that of the segment that waited longest: delayed acknowledgements are in it.
         if unambiguous && news.first_rtt.is_none_or(|first| rtt > first) {
             news.first_rtt = Some(rtt);
         }
+        // RACK judges by the segment that was sent last, and not by the highest number (RFC 8985 6.2).
         if plausible && news.newest.is_none_or(|(_, order)| segment.order() > order) {
             news.newest = Some((index, segment.order()));
             news.ack.rtt = if unambiguous { Some(rtt) } else { news.ack.rtt };
@@ -319,13 +322,17 @@ impl Scoreboard {
             }
             self.unjudged += 1;
         }
+        // Retransmissions are judged in the order of their sending.
         while let Some(&(number, sent_at)) = self.retransmissions.front() {
             let segment = self.segment(number).copied();
             let current = segment.filter(|segment| !segment.sacked && !segment.lost && segment.sent.at == sent_at);
+            // Acknowledged, lost again or sent once more since: this entry is of the past.
             if let Some(segment) = current {
+                // Sent after what was delivered last: nothing shows yet that it was overtaken.
                 if segment.order() >= latest {
                     break;
                 }
+                // Reordering is granted its time first (RFC 8985 6.2).
                 if sent_at + patience > now {
                     deadline = deadline.min(sent_at + patience);
                     break;
@@ -361,6 +368,7 @@ impl Scoreboard {
             if segment.sacked {
                 continue;
             }
+            // A loss is counted once, however often it is found.
             if !segment.lost {
                 segment.lost = true;
                 self.in_flight -= u64::from(segment.len);

@@ -89,6 +89,7 @@ impl Sender {
         let agreed = self.handshake.agreed();
         self.ecn.establish(agreed, self.controller.ecn_response(), segment.flags.ace());
         let rtt = self.handshake.rtt(now);
+        // A SYN that was repeated gives no round trip (RFC 6298 3).
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             self.rtt_sample = Some(rtt);
@@ -107,6 +108,7 @@ impl Sender {
         let newest = segment.timestamp >= self.peer_timestamp;
         self.peer_timestamp = self.peer_timestamp.max(segment.timestamp);
         self.buffer.allow(segment.ack, segment.window);
+        // The access network's recommendation, which the receiver hands on in an option.
         if let Some(rate) = segment.recommended {
             self.controller.on_recommendation(now, rate);
         }
@@ -252,6 +254,7 @@ impl Sender {
             return;
         }
         let rto = self.rtt.rto();
+        // A probe comes before the timer: it repairs the tail without a collapsed window (RFC 8985 7.3).
         match self.probe_wait().filter(|wait| *wait < rto) {
             Some(wait) => self.timers.start(now + wait, Expiry::Probe),
             None => self.timers.start(now + rto, Expiry::Timeout),
@@ -268,6 +271,7 @@ impl Sender {
 
     #[cold]
     fn handle_expiry(&mut self, now: Instant, expiry: Expiry) {
+        // Without an answer to the probe the timer is next.
         match expiry {
             Expiry::Probe => self.probe.request(),
             Expiry::Timeout => self.time_out(now),
@@ -312,6 +316,7 @@ impl Sender {
             self.timers.release_at(self.buffer.next_data(now));
             return None;
         };
+        // The pacer's time has not come; its deadline is set.
         if !self.is_released(now) {
             return None;
         }
@@ -330,12 +335,14 @@ impl Sender {
             // Rates measured from here on are the application's, not the path's.
             if in_flight < limit {
                 self.board.limited_by_application();
+                // A full buffer with an idle path: the application's buffer is what limits the flow.
                 if self.buffer.is_full() && !self.path_queues() {
                     self.buffer_limited_since = self.buffer_limited_since.min(now);
                 }
             }
             return None;
         }
+        // Data again: the time that it was missing is over.
         if self.buffer_limited_since != Instant::FAR {
             let since = std::mem::replace(&mut self.buffer_limited_since, Instant::FAR);
             self.stats.buffer_limited += now.since(since);
@@ -382,6 +389,7 @@ impl Sender {
             self.timers.release_at(self.buffer.next_data(now));
             return None;
         }
+        // Repairs are paced as new data is, or a burst of them would be lost again.
         if !self.is_released(now) {
             return None;
         }
@@ -451,6 +459,7 @@ impl Endpoint for Sender {
                 self.peer_timestamp = segment.timestamp;
             }
         } else if !segment.flags.syn {
+            // A SYN on an open connection would begin anew what is counted.
             self.ecn.on_packet(packet.ecn, segment);
             self.handle_ack(now, segment);
         }
@@ -469,6 +478,7 @@ impl Endpoint for Sender {
             self.find_losses(now, in_flight);
             self.ask_controller();
         }
+        // Timers come last: what was found lost above may have stopped them.
         if let Some(expiry) = self.timers.expired(now) {
             self.handle_expiry(now, expiry);
         }
@@ -480,6 +490,7 @@ impl Endpoint for Sender {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        // Before the handshake is over there is at most a SYN/ACK to send.
         if !self.handshake.is_established() {
             return self.answer_syn(now);
         }

@@ -168,6 +168,7 @@ impl Control {
         self.in_rate_mode = in_rate_mode;
         self.average(now, counters, sent);
         self.handle_loss(now, counters, sent);
+        // An application that does not fill its window learns nothing of a larger one (RFC 9331 4.3).
         if used {
             self.increase(counters, smoothed);
         }
@@ -195,6 +196,7 @@ impl Control {
             self.undo = None;
             self.lost_at = None;
             self.in_rate_mode = undo.in_rate_mode;
+            // In the unit in which it was taken.
             if undo.in_rate_mode {
                 self.rate += undo.bytes;
             } else {
@@ -212,6 +214,7 @@ impl Control {
             let packets_per_rtt = self.rate / 2.0 / self.config.max_packet.as_f64();
             let rounds = libm::floor(packets_per_rtt * REFERENCE_RTT / self.virtual_rtt * REFERENCE_RTT);
             self.rounds_to_growth = rounds;
+            // Rate and window are two views of one state; the one in charge is changed.
             let taken = if self.in_rate_mode { self.rate } else { self.window } / 2.0;
             if self.in_rate_mode {
                 self.rate -= taken;
@@ -234,6 +237,7 @@ impl Control {
         let max_packet = self.config.max_packet.as_f64();
         let queue = self.rate * QUEUE_GROWTH;
         let is_steep = self.config.growth == UdpPragueGrowth::Queue && self.rounds_to_growth == 0.0;
+        // Growth by the queue is for calm: after a loss or a mark the path has shown its limit.
         let step = if is_steep { queue.max(max_packet) } else { max_packet };
         if self.in_rate_mode {
             self.rate += acked / (self.rate * self.virtual_rtt) * step / self.virtual_rtt;
@@ -252,6 +256,7 @@ impl Control {
         if counters.marked > self.last.marked && self.state == State::Avoiding && self.lost_at.is_none() {
             self.rounds_to_growth = libm::floor(self.rate / RATE_STEP) + MIN_STEP;
             let keep = 1.0 - self.alpha / 2.0;
+            // As for a loss, the one in charge is changed.
             if self.in_rate_mode {
                 self.rate *= keep;
             } else {

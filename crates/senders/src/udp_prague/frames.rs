@@ -107,11 +107,13 @@ impl Frames {
         let len = if left <= packet { left } else { packet.min(left.saturating_sub(MIN_PACKET).max(MIN_PACKET)) };
         let left = left - len;
         self.current = (left > 0).then_some((number, size, captured, left));
+        // A frame is over when its last packet is settled, and not when it is sent.
         if let Some(frame) = self.get(number) {
             frame.pending += 1;
             frame.sent_whole = left == 0;
         }
         self.packets.push_back(Some(number));
+        // What was never reported must not be remembered for ever.
         if self.packets.len() > MAX_PENDING {
             self.packets.pop_front();
             self.first_packet += 1;
@@ -124,19 +126,23 @@ impl Frames {
         let Some(index) = seq.checked_sub(self.first_packet).and_then(|index| usize::try_from(index).ok()) else {
             return;
         };
+        // A packet is settled once, whatever later reports say.
         let Some(number) = self.packets.get_mut(index).and_then(Option::take) else { return };
         if let Some(frame) = self.get(number) {
             frame.pending -= 1;
             frame.lost |= lost;
             let done = frame.lost || frame.sent_whole && frame.pending == 0;
+            // The frame leaves the flight once: by its first loss or its last arrival.
             if done && std::mem::take(&mut frame.counted) {
                 self.in_flight -= 1;
             }
         }
+        // Numbers below are all settled.
         while self.packets.front().is_some_and(Option::is_none) {
             self.packets.pop_front();
             self.first_packet += 1;
         }
+        // Frames are forgotten in their order.
         while self.frames.front().is_some_and(|frame| frame.sent_whole && frame.pending == 0) {
             self.frames.pop_front();
             self.first += 1;

@@ -74,11 +74,13 @@ impl Endpoint for Receiver {
             self.held_since = now;
         }
         self.ack.ack_seq = data.seq;
+        // A bulk sender wants each packet acknowledged, one with frames a report a frame time.
         match &mut self.reports {
             Some(reports) => reports.record(now, data.seq, packet.ecn),
             None => self.ack_now = true,
         }
         self.stats.delivered += Bytes(u64::from(data.size));
+        // Bulk packets have no frame.
         if let Some(part) = &data.frame {
             self.frames.on_part(now, data.timestamp, part);
         }
@@ -99,14 +101,18 @@ impl Endpoint for Receiver {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        // Reports are due at their time, acknowledgements after a packet.
         if let Some(report) = self.reports.as_mut().and_then(|reports| reports.poll(now)) {
             return Some(self.wrap(Ecn::Ect1, Payload::PragueReport(report)));
         }
+        // Nothing came since the last.
         if !std::mem::take(&mut self.ack_now) {
             return None;
         }
+        // The client's opening packet answers nothing.
         let echo = if self.ack.received == 0 { Instant::ZERO } else { self.ack.echo + now.since(self.held_since) };
         let ack = PragueAck { timestamp: now, echo, ..self.ack.clone() };
+        // A path that clears ECN is not trusted with ECT(1) any more.
         let ecn = if self.ack.error { Ecn::NotEct } else { Ecn::Ect1 };
         Some(self.wrap(ecn, Payload::PragueAck(ack)))
     }

@@ -79,6 +79,7 @@ impl Sender {
         if ack.ack_seq == 0 {
             if !self.open {
                 self.open = true;
+                // Frames are counted from the opening: those before have no receiver.
                 if let Some(frames) = &mut self.frames {
                     frames.open(now);
                 }
@@ -101,6 +102,7 @@ impl Sender {
         self.stats.bleached = self.error;
         self.stats.marks_reported += self.counters.marked.saturating_sub(before.marked);
         self.stats.losses += self.counters.lost.saturating_sub(before.lost);
+        // Bulk data has no frames whose end has to be known.
         if let Some(frames) = &mut self.frames {
             let newly_lost = self.counters.lost.saturating_sub(before.lost);
             frames.acknowledge(ack.ack_seq, newly_lost);
@@ -121,6 +123,7 @@ impl Sender {
 
     fn handle_report(&mut self, now: Instant, report: &PragueReport) {
         let used = self.is_window_used();
+        // A report to a sender that asked for acknowledgements is not meant for it.
         let Some(mut ledger) = self.ledger.take() else { return };
         let (before, mut counters) = (self.counters, self.counters);
         let mut received = false;
@@ -158,6 +161,7 @@ impl Sender {
             if !has_data {
                 return None;
             }
+            // The encoder's next frame is not there yet.
             if now < frames.next() {
                 self.release = frames.next();
                 return None;
@@ -208,12 +212,14 @@ impl Endpoint for Sender {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
+        // Without a packet under way silence means nothing.
         let timeout = if self.open && self.in_flight() > 0 { self.last_feedback + TIMEOUT } else { Instant::FAR };
         let next = self.release.min(timeout);
         (next != Instant::FAR).then_some(next)
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        // The client speaks first: until then its port is unknown.
         if !self.open {
             return None;
         }
@@ -227,6 +233,7 @@ impl Endpoint for Sender {
             }
             return None;
         }
+        // Neither a begun frame nor bulk data.
         let Some((size, frame)) = self.next_part(now) else {
             let source = self.source.next_deadline(now).unwrap_or(Instant::FAR);
             self.release = self.release.min(source);
@@ -243,6 +250,7 @@ impl Endpoint for Sender {
         self.taken += Bytes(u64::from(size));
         let echo = self.peer_timestamp.0 + now.since(self.peer_timestamp.1);
         let data = PragueData { seq: self.sent, timestamp: now, echo, size, frame };
+        // A path that clears ECN is not trusted with ECT(1) any more.
         let ecn = if self.error { Ecn::NotEct } else { Ecn::Ect1 };
         let packet = Packet { flow: self.flow, size: data.wire_size(), ecn, payload: Payload::PragueData(data) };
         let limits = self.control.limits();

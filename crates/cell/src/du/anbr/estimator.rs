@@ -90,6 +90,7 @@ impl Estimator {
             // Without a transmission there is no telling what a resource block carries.
             AnbrEstimate::Capacity | AnbrEstimate::Delivered => sent,
         };
+        // A window of no time has no rate; the one before stands.
         if span > Duration::ZERO {
             self.rate = Some(BitRate::from_bytes_per_sec(bytes / span.as_secs_f64()));
         }

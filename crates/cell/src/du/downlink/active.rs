@@ -82,6 +82,7 @@ impl Active {
         }
         let mut active = self.drbs.iter().map(|index| &drbs[*index]);
         self.soonest = pattern.next_downlink(earliest);
+        // New data may go in any slot; without it only the slots of retransmissions matter.
         self.next = if active.any(|drb| drb.bearer.has_data()) {
             Some(self.soonest)
         } else {

@@ -79,6 +79,7 @@ impl Blocks {
                 continue;
             }
             let waiting = &mut queues.ues[id].retransmissions;
+            // In the order of their failures: a large block must not be overtaken for ever by small ones.
             while waiting.front().is_some_and(|first| fits(first, at, remaining)) {
                 let Some(first) = waiting.pop_front() else { break };
                 remaining.prbs -= first.block.prbs;
@@ -88,6 +89,7 @@ impl Blocks {
                 has_sent = true;
             }
         }
+        // Only where something was sent can a queue have become empty.
         if has_sent {
             self.retransmitting.retain(|ue| !queues.ues[*ue].retransmissions.is_empty());
         }
@@ -129,6 +131,7 @@ impl Blocks {
         } else {
             Some(block)
         };
+        // HARQ needs an answer in any case, a rate channel only the blocks that failed.
         if radio {
             let feedback = Feedback { slot: slot_of_feedback, ue: id, process, first, failed };
             self.feedback.send(carrier.pattern.start(slot_of_feedback + 1), feedback);
@@ -167,6 +170,7 @@ impl Blocks {
         let slot = carrier.pattern.next_downlink(processed);
         let drb = ue.drbs().default_drb();
         ue.retransmissions.push_back(Retransmission { slot, block });
+        // A UE that waits already is in the list.
         if let Err(position) = self.retransmitting.binary_search(&feedback.ue) {
             self.retransmitting.insert(position, feedback.ue);
         }

@@ -48,6 +48,7 @@ pub(super) struct Filling<'a, P, Q> {
 impl<P: Inspect, Q: Port<P>> Channels for Filling<'_, P, Q> {
     fn waiting(&mut self, drb: DrbIndex) -> u32 {
         let Drb { bearer, qos, .. } = &mut self.drbs[drb];
+        // A flow above its maximum waits, whatever room there is.
         if bearer.has_data() && qos.may_send(self.now) { bearer.backlog() } else { 0 }
     }
 

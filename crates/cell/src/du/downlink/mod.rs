@@ -92,6 +92,7 @@ impl Downlink {
         port: &mut impl Port<P>,
     ) {
         while let Some(feedback) = self.blocks.poll_feedback(now) {
+            // Feedback of a failed block makes its bearer wait for a slot again.
             if let Some((from, drb)) = self.blocks.handle_feedback(now, feedback, carrier, queues, port) {
                 self.activate(from, drb, carrier, queues);
             }

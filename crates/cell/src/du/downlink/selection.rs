@@ -100,6 +100,7 @@ impl Selection {
             if ue.is_out_of_range() {
                 continue;
             }
+            // A rate channel has no MCS: its bytes come by the time since the last slot.
             let (capacity, share) = match offer {
                 Offer::Mcs(mcs) => (f64::from(sizes.of(symbols, mcs)[all]), of_symbols),
                 Offer::Bytes(bytes) => (bytes, of_wait),
@@ -107,6 +108,7 @@ impl Selection {
             let head_of_line = drb.bearer.head_of_line(now);
             let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
             let candidate = Candidate { ue: drb.id.ue, capacity, head_of_line, priority, five_qi, offer };
+            // A UE has one turn a slot, that of its most urgent bearer.
             match contenders.last_mut().filter(|last| last.candidate.ue == candidate.ue) {
                 Some(last) if scheduler.rank(&candidate) > scheduler.rank(&last.candidate) => {
                     last.candidate = candidate
@@ -117,6 +119,7 @@ impl Selection {
         }
         for given in given.drain(..).filter(|given| given.prbs > 0) {
             let position = contenders.binary_search_by_key(&given.candidate.ue, |contender| contender.candidate.ue);
+            // What was guaranteed is kept beside what the rule gives.
             if let Ok(position) = position {
                 contenders[position].prbs = given.prbs;
             }
@@ -141,6 +144,7 @@ fn need<P: Inspect>(
     };
     let wanted = ue.drbs().iter().map(|index| wanted(&mut drbs[index])).sum::<u32>();
     let least = wanted.min(MIN_BLOCK);
+    // An MCS gives bytes by resource blocks, a rate channel what came since its last slot.
     let need = match candidate.offer {
         Offer::Mcs(mcs) => {
             let sizes = &carrier.sizes.of(at.symbols, mcs)[..=free as usize];

@@ -55,6 +55,7 @@ impl Discipline for DelayBasedConfig {
 impl Rule for DelayBasedConfig {
     fn rank(&mut self, candidate: &Candidate, _given: f64) -> Rank {
         let threshold = self.threshold.unwrap_or(DEFAULT_THRESHOLD);
+        // Without levels the age alone decides.
         let priority = if self.priority_first { i32::from(candidate.priority) } else { 0 };
         let is_lifted = self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold;
         Rank::of_age(i32::from(is_lifted) - 2 * priority, candidate.head_of_line)

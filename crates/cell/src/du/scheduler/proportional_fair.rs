@@ -78,6 +78,7 @@ impl Rule for ProportionalFair {
     }
 
     fn served(&mut self, ue: UeId, bytes: u32) {
+        // A UE without an average has left the cell meanwhile.
         if let Some(position) = self.positions.get(ue.position()).copied().flatten() {
             self.averages[position as usize] += self.weight * f64::from(bytes);
         }

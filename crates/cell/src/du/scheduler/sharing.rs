@@ -104,6 +104,7 @@ impl Sharing {
         let mut least_waiting = u64::MAX;
         while remaining.prbs > 0 {
             let is_alone = heap.len() == 1;
+            // Everybody has all that was asked for.
             let Some(mut first) = heap.peek_mut() else { break };
             let position = first.position();
             let contender = &mut contenders[position];
@@ -135,6 +136,7 @@ impl Sharing {
             remaining.blocks -= u32::from(before == 0 && prbs > 0);
             remaining.prbs -= prbs;
             contender.prbs += prbs;
+            // Who got nothing keeps the turn.
             if prbs > 0 {
                 turns.serve(candidate.ue, u64::from(prbs) * contender.weight);
             }

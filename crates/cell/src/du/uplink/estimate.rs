@@ -79,6 +79,7 @@ impl BufferEstimate {
         let mut left = bytes.min(self.sum);
         self.sum -= left;
         for waiting in &mut self.waiting {
+            // What is important first, as the UE fills its blocks.
             if left == 0 {
                 break;
             }

@@ -99,6 +99,7 @@ impl Grants {
         if queues.has_gbr {
             free = self.grant_round((slot, free), Round::Owed, carrier, queues, port);
         }
+        // Without levels there is one round for all.
         if carrier.config.scheduler.uplink_order() == UplinkOrder::Turns {
             self.grant_round((slot, free), Round::All, carrier, queues, port);
             return;
@@ -142,6 +143,7 @@ impl Grants {
             let mut more = 0;
             let groups = &queues.ues[grant.ue].groups;
             for (position, (waiting, group)) in grant.waiting.iter_mut().zip(groups).enumerate() {
+                // A guarantee is covered as far as it is owed, a level if it is the group's own.
                 let is_covered = match round {
                     Round::Owed => port.ue(grant.ue).is_owed(now, position),
                     Round::Level(level) => group.priority == level,

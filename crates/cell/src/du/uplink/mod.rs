@@ -84,6 +84,7 @@ impl<P: Inspect> Uplink<P> {
         let bearer = queues.drbs[drb].id;
         port.events().emit(now, bearer, || Event::UplinkArrived { packet: &packet, qfi });
         let stack = port.ue(id);
+        // A UE's buffer is a modem's: what does not fit is lost there, before any law.
         if stack.is_full(drb, packet.size) {
             let (direction, reason) = (Direction::Uplink, DropReason::QueueFull);
             port.events().emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });

@@ -151,6 +151,7 @@ impl UplinkRadio {
         // With its power on more of them it is weaker on each: bytes rise as long as the CQI stays, and fall with it.
         let mut best = Allocation::default();
         let mut from = 1;
+        // One step a CQI and not a resource block: the MCS is that of the CQI.
         while from <= limit {
             let here = cqi(from);
             let to = first(from + 1, limit + 1, |prbs| cqi(prbs) != here) - 1;
@@ -183,9 +184,11 @@ impl UplinkRadio {
         self.stats.blocks += u64::from(first);
         self.stats.harq_retransmissions += u64::from(!first);
         self.stats.mcs_sum += if first { u64::from(block.mcs) } else { 0 };
+        // A channel that says a rate only loses nothing.
         let Some(snr_db) = self.snr_db(carrier, channel, now) else { return true };
         let snr_db = snr_db + self.gain_db.map_or(0.0, |_| carrier.spread_db[block.prbs as usize]);
         block.energy += libm::exp10(snr_db / 10.0);
+        // The first transmission has nothing to be combined with.
         let met = if first { snr_db } else { 10.0 * libm::log10(block.energy) };
         let rate = carrier.table.block_error_rate(block.mcs, block.bytes, met);
         let failed = self.errors.chance(Probability::new(rate));
@@ -221,6 +224,7 @@ fn fewest(carrier: &UplinkCarrier, mcs: u8, wanted: u64, numbers: RangeInclusive
 fn first(mut from: u32, mut to: u32, has: impl Fn(u32) -> bool) -> u32 {
     while from < to {
         let middle = from + (to - from) / 2;
+        // By halves: 273 resource blocks would be looked at one by one in each grant.
         if has(middle) {
             to = middle;
         } else {

@@ -75,6 +75,7 @@ impl<P: Inspect> Receiving<P> {
             let own = block.content.parts.iter().filter(|part| group.drbs.contains(&part.drb));
             let carried = own.map(|part| part.bytes).sum::<u32>() + std::mem::take(&mut control);
             for index in &group.drbs {
+                // Only a bearer whose law works in the uplink needs to know its queue.
                 if let Some(queue) = &mut drbs[*index].reported {
                     queue.receive(now, carried, ue.uplink.estimate.of_group(position));
                 }

@@ -67,6 +67,7 @@ impl Turns {
             Err(position) => self.turns.insert(position, turn),
         }
         self.next = earlier(self.next, slot);
+        // A turn without a slot waits for the UE to ask.
         if let Some(slot) = slot {
             queues.timers.wake(carrier.pattern.start(slot));
         }

@@ -58,6 +58,7 @@ impl Feedback {
             }
             EcnMode::Accecn => {
                 let counters = &mut self.counters;
+                // Bytes are counted by codepoint, so that the sender sees who cleared or changed it (RFC 9768 3.2.3).
                 match ecn {
                     Ecn::NotEct => {}
                     Ecn::Ect0 => counters.e0b += u64::from(payload),

@@ -45,6 +45,7 @@ impl SenderEcn {
             // One signal a round trip has no share of marks to respond to.
             EcnMode::Classic | EcnMode::Off => EcnResponse::Classic,
         };
+        // ECT(1) promises a scalable answer (RFC 9331 4.3); without one it is ECT(0).
         self.codepoint = match (mode, self.response) {
             (EcnMode::Off, _) => Ecn::NotEct,
             (EcnMode::Accecn, EcnResponse::Scalable) => Ecn::Ect1,
