@@ -528,7 +528,7 @@ static void check_rewritten(const struct load *load, uint64_t acknowledgements)
   for (uint32_t k = 0; k < load->ue_count; ++k) {
     tidemark_drb_counters counters = {.size = sizeof counters};
     must(tidemark_read_drb_counters(load->instance, load->ues[k].handle, DRB, &counters));
-    rewritten += counters.rewritten_acks;
+    rewritten += counters.counters.rewritten_acks;
   }
   if (rewritten < acknowledgements * 9 / 10) {
     fprintf(stderr, "cost: of %llu acknowledgements %llu were rewritten\n", (unsigned long long)acknowledgements,

@@ -332,7 +332,7 @@ public:
     for (const Drb& drb : drbs) {
       const auto counters = marking->session.ue().counters(drb.id);
       must("counters", counters.status());
-      const auto& now = *counters;
+      const auto& now = counters->counters;
       const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
       std::printf("drb %d: %llu packets, %llu marks, %llu acknowledgements rewritten, %llu reports, %llu let go\n", drb.id, number(now.packets),
                   number(now.l4s_marks + now.classic_marks), number(now.rewritten_acks), number(now.reports), number(now.marks_let_go));

@@ -123,8 +123,8 @@ int main() {
     tidemark_drb_counters counters{};
     counters.size = sizeof counters;
     check(tidemark_read_drb_counters(instance, ue.handle, 1, &counters));
-    failures += counters.packets != packet_count;
-    marks += counters.l4s_marks;
+    failures += counters.counters.packets != packet_count;
+    marks += counters.counters.l4s_marks;
   }
   tidemark_policy_free(policy);
   tidemark_instance_free(instance);

@@ -304,13 +304,9 @@ typedef struct tidemark_qos_flow {
 } tidemark_qos_flow;
 
 /**
- * Counters of one DRB since it was set up.
+ * Counters of one DRB since it was set up, or their sums over several. A new one comes at the end: hosts of the C library know the places.
  */
-typedef struct tidemark_drb_counters {
-  /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
-   */
-  size_t size;
+typedef struct tidemark_counters {
   /**
    * Downlink packets seen.
    */
@@ -396,10 +392,10 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t flows_refused;
   /**
-   * True once the reports turned out to follow arrivals instead of transmissions: they carry no
-   * information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
+   * 1 once the reports turned out to follow arrivals instead of transmissions: they carry no information about the queue, and marking by
+   * them is blind. OpenAirInterface's DU is known for it. A sum is the number of such DRBs.
    */
-  bool reports_are_blind;
+  uint64_t blind_drbs;
   /**
    * Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
    * queue, and they are not marked for it.
@@ -423,6 +419,20 @@ typedef struct tidemark_drb_counters {
    * SNs match.
    */
   uint64_t mismatched_reports;
+} tidemark_counters;
+
+/**
+ * Counters of one DRB.
+ */
+typedef struct tidemark_drb_counters {
+  /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
+  /**
+   * Counters since the DRB was set up.
+   */
+  struct tidemark_counters counters;
 } tidemark_drb_counters;
 
 /**
@@ -653,7 +663,7 @@ typedef struct tidemark_drb_estimate {
 } tidemark_drb_estimate;
 
 /**
- * Totals of an instance since it was made. `ues`, `drbs` and `blind_drbs` are as many as there are now; all others only grow.
+ * Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are as many as there are now; all others only grow.
  */
 typedef struct tidemark_totals {
   /**
@@ -668,10 +678,6 @@ typedef struct tidemark_totals {
    * DRBs.
    */
   uint64_t drbs;
-  /**
-   * DRBs whose reports turned out to follow arrivals instead of transmissions: marking by them is blind.
-   */
-  uint64_t blind_drbs;
   /**
    * Calls that were refused with BUSY.
    */
@@ -697,109 +703,9 @@ typedef struct tidemark_totals {
    */
   uint64_t unknown_drb;
   /**
-   * Sum of the DRBs' `packets`, as all that follow are sums of the counter of that name.
+   * Sums over the DRBs.
    */
-  uint64_t packets;
-  /**
-   * Sum of `pdus`.
-   */
-  uint64_t pdus;
-  /**
-   * Sum of `l4s_packets`.
-   */
-  uint64_t l4s_packets;
-  /**
-   * Sum of `classic_packets`.
-   */
-  uint64_t classic_packets;
-  /**
-   * Sum of `ce_packets`.
-   */
-  uint64_t ce_packets;
-  /**
-   * Sum of `l4s_marks`.
-   */
-  uint64_t l4s_marks;
-  /**
-   * Sum of `classic_marks`.
-   */
-  uint64_t classic_marks;
-  /**
-   * Sum of `short_circuited`.
-   */
-  uint64_t short_circuited;
-  /**
-   * Sum of `rewritten_acks`.
-   */
-  uint64_t rewritten_acks;
-  /**
-   * Sum of `drops`.
-   */
-  uint64_t drops;
-  /**
-   * Sum of `discards`.
-   */
-  uint64_t discards;
-  /**
-   * Sum of `reports`.
-   */
-  uint64_t reports;
-  /**
-   * Sum of `empty_reports`.
-   */
-  uint64_t empty_reports;
-  /**
-   * Sum of `unknown_sns`.
-   */
-  uint64_t unknown_sns;
-  /**
-   * Sum of `repeated_sns`.
-   */
-  uint64_t repeated_sns;
-  /**
-   * Sum of `skipped_sns`.
-   */
-  uint64_t skipped_sns;
-  /**
-   * Sum of `sn_restarts`.
-   */
-  uint64_t sn_restarts;
-  /**
-   * Sum of `beyond_table`.
-   */
-  uint64_t beyond_table;
-  /**
-   * Sum of `untimed_deliveries`.
-   */
-  uint64_t untimed_deliveries;
-  /**
-   * Sum of `flows_evicted`.
-   */
-  uint64_t flows_evicted;
-  /**
-   * Sum of `flows_refused`.
-   */
-  uint64_t flows_refused;
-  /**
-   * Sum of `reports_missing`.
-   */
-  uint64_t reports_missing;
-  /**
-   * Sum of `marks_let_go`.
-   */
-  uint64_t marks_let_go;
-  /**
-   * Sum of `overload_drops`.
-   */
-  uint64_t overload_drops;
-  /**
-   * Sum of `stale_reports`.
-   */
-  uint64_t stale_reports;
-  /**
-   * Sum of `mismatched_reports`.
-   */
-  uint64_t mismatched_reports;
+  struct tidemark_counters sums;
 } tidemark_totals;
 
 /**
@@ -807,7 +713,7 @@ typedef struct tidemark_totals {
  */
 typedef struct tidemark_notice {
   /**
-   * Name of the field of `tidemark_totals`; it lives as long as the program.
+   * Name of the field of `tidemark_totals`, or of its `sums`; it lives as long as the program.
    */
   const char *name;
   /**

@@ -27,7 +27,7 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Notice {
-    /// Name of the field of `tidemark_totals`; it lives as long as the program.
+    /// Name of the field of `tidemark_totals`, or of its `sums`; it lives as long as the program.
     pub name: *const c_char,
     /// Sentence in English that says what it means; it lives as long as the program.
     pub text: *const c_char,
@@ -50,13 +50,19 @@ struct Rule {
 }
 
 macro_rules! rule {
+    (sums.$field:ident, $severity:ident, $text:literal) => {
+        rule!($field at offset_of!(Totals, sums.$field), $severity, $text)
+    };
     ($field:ident, $severity:ident, $text:literal) => {
+        rule!($field at offset_of!(Totals, $field), $severity, $text)
+    };
+    ($field:ident at $offset:expr, $severity:ident, $text:literal) => {
         Rule {
             name: match CStr::from_bytes_with_nul(concat!(stringify!($field), "\0").as_bytes()) {
                 Ok(name) => name,
                 Err(_) => panic!("a field's name has no zero in it"),
             },
-            offset: offset_of!(Totals, $field),
+            offset: $offset,
             severity: Severity::$severity,
             text: $text,
         }
@@ -74,40 +80,40 @@ static RULES: [Rule; TIDEMARK_MAX_NOTICES] = [
         c"packets passed unmarked, since their headers could not be read or were not all in the first segment"
     ),
     rule!(
-        blind_drbs,
+        sums.blind_drbs,
         Warning,
         c"DUs report what they received and not what they transmitted: their DRBs' queues are not seen"
     ),
     rule!(
-        mismatched_reports,
+        sums.mismatched_reports,
         Warning,
         c"DUs name SNs that are not those of the DRB: its SNs have another length there, and nothing is marked"
     ),
     rule!(
-        reports_missing,
+        sums.reports_missing,
         Warning,
         c"packets were not marked, since their DU had not reported on its queue for too long"
     ),
-    rule!(unknown_sns, Warning, c"DUs or PDCP named SNs that were not announced"),
-    rule!(repeated_sns, Warning, c"PDUs were announced a second time without a handover"),
-    rule!(skipped_sns, Warning, c"PDUs were not announced, or PDCP dropped them after numbering"),
+    rule!(sums.unknown_sns, Warning, c"DUs or PDCP named SNs that were not announced"),
+    rule!(sums.repeated_sns, Warning, c"PDUs were announced a second time without a handover"),
+    rule!(sums.skipped_sns, Warning, c"PDUs were not announced, or PDCP dropped them after numbering"),
     rule!(
-        overload_drops,
+        sums.overload_drops,
         Warning,
         c"flows went on through marks, and their packets were dropped: someone does not answer to marks"
     ),
     rule!(
-        flows_refused,
+        sums.flows_refused,
         Warning,
         c"flows found no room in a DRB's table: flow_capacity is too small, or someone floods it"
     ),
-    rule!(sn_restarts, Info, c"SNs began anew without a handover"),
-    rule!(stale_reports, Info, c"reports came after newer ones, and were ignored"),
-    rule!(empty_reports, Info, c"reports had no highest transmitted SN, as before a DU's first transmission"),
-    rule!(beyond_table, Info, c"PDUs were queued beyond profile_capacity, and counted in sum"),
-    rule!(untimed_deliveries, Info, c"deliveries came too late for their transmission times to be known"),
-    rule!(flows_evicted, Info, c"flows gave way to others in a DRB's table"),
-    rule!(marks_let_go, Info, c"acknowledgements had no room for marks, which went into packets"),
+    rule!(sums.sn_restarts, Info, c"SNs began anew without a handover"),
+    rule!(sums.stale_reports, Info, c"reports came after newer ones, and were ignored"),
+    rule!(sums.empty_reports, Info, c"reports had no highest transmitted SN, as before a DU's first transmission"),
+    rule!(sums.beyond_table, Info, c"PDUs were queued beyond profile_capacity, and counted in sum"),
+    rule!(sums.untimed_deliveries, Info, c"deliveries came too late for their transmission times to be known"),
+    rule!(sums.flows_evicted, Info, c"flows gave way to others in a DRB's table"),
+    rule!(sums.marks_let_go, Info, c"acknowledgements had no room for marks, which went into packets"),
 ];
 
 impl Rule {

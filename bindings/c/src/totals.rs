@@ -12,9 +12,8 @@ use tidemark_marker::path::Ue;
 use crate::instance::Instance;
 use crate::sized::{self, Plain};
 use crate::status::{Status, guard};
-use crate::types::with_drb_counters;
 
-/// Totals of an instance since it was made. `ues`, `drbs` and `blind_drbs` are as many as there are now; all others only grow.
+/// Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are as many as there are now; all others only grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Totals {
@@ -24,8 +23,6 @@ pub struct Totals {
     pub ues: u64,
     /// DRBs.
     pub drbs: u64,
-    /// DRBs whose reports turned out to follow arrivals instead of transmissions: marking by them is blind.
-    pub blind_drbs: u64,
     /// Calls that were refused with BUSY.
     pub busy: u64,
     /// Downlink packets.
@@ -38,58 +35,8 @@ pub struct Totals {
     pub unknown_qfi: u64,
     /// Reports and PDCP events for a DRB that is not set up.
     pub unknown_drb: u64,
-    /// Sum of the DRBs' `packets`, as all that follow are sums of the counter of that name.
-    pub packets: u64,
-    /// Sum of `pdus`.
-    pub pdus: u64,
-    /// Sum of `l4s_packets`.
-    pub l4s_packets: u64,
-    /// Sum of `classic_packets`.
-    pub classic_packets: u64,
-    /// Sum of `ce_packets`.
-    pub ce_packets: u64,
-    /// Sum of `l4s_marks`.
-    pub l4s_marks: u64,
-    /// Sum of `classic_marks`.
-    pub classic_marks: u64,
-    /// Sum of `short_circuited`.
-    pub short_circuited: u64,
-    /// Sum of `rewritten_acks`.
-    pub rewritten_acks: u64,
-    /// Sum of `drops`.
-    pub drops: u64,
-    /// Sum of `discards`.
-    pub discards: u64,
-    /// Sum of `reports`.
-    pub reports: u64,
-    /// Sum of `empty_reports`.
-    pub empty_reports: u64,
-    /// Sum of `unknown_sns`.
-    pub unknown_sns: u64,
-    /// Sum of `repeated_sns`.
-    pub repeated_sns: u64,
-    /// Sum of `skipped_sns`.
-    pub skipped_sns: u64,
-    /// Sum of `sn_restarts`.
-    pub sn_restarts: u64,
-    /// Sum of `beyond_table`.
-    pub beyond_table: u64,
-    /// Sum of `untimed_deliveries`.
-    pub untimed_deliveries: u64,
-    /// Sum of `flows_evicted`.
-    pub flows_evicted: u64,
-    /// Sum of `flows_refused`.
-    pub flows_refused: u64,
-    /// Sum of `reports_missing`.
-    pub reports_missing: u64,
-    /// Sum of `marks_let_go`.
-    pub marks_let_go: u64,
-    /// Sum of `overload_drops`.
-    pub overload_drops: u64,
-    /// Sum of `stale_reports`.
-    pub stale_reports: u64,
-    /// Sum of `mismatched_reports`.
-    pub mismatched_reports: u64,
+    /// Sums over the DRBs.
+    pub sums: Counters,
 }
 
 /// Number of values in [`Totals`].
@@ -113,13 +60,10 @@ unsafe impl Plain for Totals {}
 const _: () = {
     use std::mem::offset_of;
 
-    use crate::types::DrbCounters;
-    // Before those of DRBs come nine of the instance and its UEs; a DRB's have their size and one flag besides.
-    assert!(VALUES - 9 == size_of::<DrbCounters>() / 8 - 2, "a counter of a DRB is missing in the totals");
     assert!(
         size_of::<Totals>() == 288
-            && offset_of!(Totals, packets) == 80
-            && offset_of!(Totals, mismatched_reports) == 280
+            && offset_of!(Totals, sums) == 72
+            && offset_of!(Totals, sums.mismatched_reports) == 280
     );
 };
 
@@ -138,17 +82,9 @@ impl Totals {
         };
         for counters in ue.all_drb_counters() {
             part.drbs += 1;
-            part.blind_drbs += u64::from(counters.reports_are_blind);
-            part.add_drb(&counters);
+            part.sums += counters;
         }
         part
-    }
-
-    fn add_drb(&mut self, drb: &Counters) {
-        macro_rules! add {
-            ($($name:ident)*) => { $(self.$name += drb.$name;)* };
-        }
-        with_drb_counters!(add);
     }
 
     fn values(&self) -> Values {
@@ -197,7 +133,7 @@ impl Ledger {
     /// The caller has the slot to itself.
     pub(crate) unsafe fn keep_drb(&self, counters: &Counters) {
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.removed.get() }.add_drb(counters);
+        unsafe { &mut *self.removed.get() }.sums += Counters { blind_drbs: 0, ..*counters };
     }
 
     /// Keeps the counters of a UE that is removed, with its DRBs.
@@ -205,7 +141,8 @@ impl Ledger {
     /// # Safety
     /// The caller has the slot to itself.
     pub(crate) unsafe fn keep(&self, ue: &Ue) {
-        let part = Totals { ues: 0, drbs: 0, blind_drbs: 0, ..Totals::of(ue) };
+        let part = Totals::of(ue);
+        let part = Totals { ues: 0, drbs: 0, sums: Counters { blind_drbs: 0, ..part.sums }, ..part };
         // SAFETY: the caller's promise.
         let removed = unsafe { &mut *self.removed.get() };
         for (removed, part) in removed.values_mut().iter_mut().zip(part.values()) {

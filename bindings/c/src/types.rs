@@ -160,95 +160,19 @@ impl Default for UeCounters {
     }
 }
 
-/// Counters of one DRB since it was set up.
+/// Counters of one DRB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DrbCounters {
     /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
     pub size: usize,
-    /// Downlink packets seen.
-    pub packets: u64,
-    /// SDUs handed to the DU.
-    pub pdus: u64,
-    /// Packets of L4S flows.
-    pub l4s_packets: u64,
-    /// Packets of classic flows.
-    pub classic_packets: u64,
-    /// Packets that came with CE already set.
-    pub ce_packets: u64,
-    /// Packets of L4S flows marked.
-    pub l4s_marks: u64,
-    /// Packets of classic flows marked.
-    pub classic_marks: u64,
-    /// Marks that went into acknowledgements instead of packets.
-    pub short_circuited: u64,
-    /// Acknowledgements rewritten.
-    pub rewritten_acks: u64,
-    /// Packets dropped, by the law or by overload protection.
-    pub drops: u64,
-    /// SDUs discarded by PDCP.
-    pub discards: u64,
-    /// Reports received.
-    pub reports: u64,
-    /// Reports without a highest transmitted or retransmitted SN.
-    pub empty_reports: u64,
-    /// SNs in reports or discards that were never sent or were forgotten long ago.
-    pub unknown_sns: u64,
-    /// SDUs handed over with an SN that is still queued or far from the last one.
-    pub repeated_sns: u64,
-    /// SNs skipped by the SDUs handed over.
-    pub skipped_sns: u64,
-    /// Restarts of the SNs.
-    pub sn_restarts: u64,
-    /// SDUs queued beyond the profile table, of which only the sum is known.
-    pub beyond_table: u64,
-    /// Transmission times evicted before the delivery was reported.
-    pub untimed_deliveries: u64,
-    /// Flows evicted from the flow table by others.
-    pub flows_evicted: u64,
-    /// Flows refused for want of a slot in the flow table.
-    pub flows_refused: u64,
-    /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
-    /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
-    pub reports_are_blind: bool,
-    /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
-    /// queue, and they are not marked for it.
-    pub reports_missing: u64,
-    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
-    /// in their place.
-    pub marks_let_go: u64,
-    /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
-    pub overload_drops: u64,
-    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
-    pub stale_reports: u64,
-    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
-    /// SNs match.
-    pub mismatched_reports: u64,
+    /// Counters since the DRB was set up.
+    pub counters: Counters,
 }
-
-/// Hands the names of a DRB's counters to a macro: of all but the flag. Each is in [`Counters`], in [`DrbCounters`] and, as a sum, in
-/// [`Totals`](crate::totals::Totals); the compiler names one that is missing here or there.
-macro_rules! with_drb_counters {
-    ($macro:ident) => {
-        $macro! {
-            packets pdus l4s_packets classic_packets ce_packets l4s_marks classic_marks short_circuited rewritten_acks
-            drops discards reports empty_reports unknown_sns repeated_sns skipped_sns sn_restarts beyond_table
-            untimed_deliveries flows_evicted flows_refused reports_missing marks_let_go overload_drops
-            stale_reports mismatched_reports
-        }
-    };
-}
-pub(crate) use with_drb_counters;
 
 impl From<Counters> for DrbCounters {
     fn from(counters: Counters) -> Self {
-        macro_rules! copy {
-            ($($name:ident)*) => {{
-                let Counters { reports_are_blind, $($name),* } = counters;
-                Self { size: size_of::<Self>(), reports_are_blind, $($name),* }
-            }};
-        }
-        with_drb_counters!(copy)
+        Self { size: size_of::<Self>(), counters }
     }
 }
 
@@ -354,6 +278,6 @@ const _: () = {
     assert!(size_of::<crate::status::Status>() == 4);
     assert!(size_of::<Report>() == 32 && offset_of!(Report, highest_delivered_retransmitted_sn) == 28);
     assert!(size_of::<UeCounters>() == 48 && offset_of!(UeCounters, unknown_drb) == 40);
-    assert!(size_of::<DrbCounters>() == 224 && offset_of!(DrbCounters, reports_are_blind) == 176);
+    assert!(size_of::<DrbCounters>() == 224 && offset_of!(DrbCounters, counters.blind_drbs) == 176);
     assert!(size_of::<DrbEstimate>() == 96 && offset_of!(DrbEstimate, probability) == 88);
 };

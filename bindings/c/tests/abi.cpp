@@ -88,7 +88,7 @@ std::uint64_t serve(const tidemark_instance* instance, const tidemark_policy* po
     tidemark_drb_counters counters{};
     counters.size = sizeof counters;
     CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
-    CHECK(counters.packets == packets_per_ue && counters.pdus == packets_per_ue);
+    CHECK(counters.counters.packets == packets_per_ue && counters.counters.pdus == packets_per_ue);
     CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
     CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_NO_UE);
   }
@@ -119,20 +119,20 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
   std::uint64_t last = 0;
   for (int round = 0; round < 1000; ++round) {
     CHECK(tidemark_read_totals(instance, &now) == TIDEMARK_STATUS_OK);
-    CHECK(now.packets + now.busy >= last);
-    last = now.packets + now.busy;
+    CHECK(now.sums.packets + now.busy >= last);
+    last = now.sums.packets + now.busy;
   }
   one.join();
   two.join();
   tidemark_drb_counters counters{};
   counters.size = sizeof counters;
   CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
-  CHECK(done + refused == 40000 && counters.packets == done);
+  CHECK(done + refused == 40000 && counters.counters.packets == done);
   tidemark_ue_counters all{};
   all.size = sizeof all;
   CHECK(tidemark_read_ue_counters(instance, ue, &all) == TIDEMARK_STATUS_OK);
   CHECK(tidemark_read_totals(instance, &now) == TIDEMARK_STATUS_OK);
-  CHECK(now.packets - before.packets == done && now.busy - before.busy == refused);
+  CHECK(now.sums.packets - before.sums.packets == done && now.busy - before.busy == refused);
   CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
 }
 

@@ -156,12 +156,12 @@ Outcome connection(std::size_t first, std::size_t size, bool short_circuit) {
 void segments_change_nothing() {
   for (const bool short_circuit : {false, true}) {
     const Outcome whole = connection(100'000, 100'000, short_circuit);
-    CHECK(whole.counters.l4s_marks > 100 && whole.counters.pdus == 1'201 && whole.counters.unknown_sns == 0);
-    CHECK((whole.counters.rewritten_acks > 0) == short_circuit);
+    CHECK(whole.counters.counters.l4s_marks > 100 && whole.counters.counters.pdus == 1'201 && whole.counters.counters.unknown_sns == 0);
+    CHECK((whole.counters.counters.rewritten_acks > 0) == short_circuit);
     for (const auto& shape : std::vector<std::array<std::size_t, 2>>{{64, 64}, {100, 100}, {2048, 2048}, {1, 1}, {20, 2048}, {63, 1}}) {
       const Outcome other = connection(shape[0], shape[1], short_circuit);
       CHECK(other.packets == whole.packets);
-      CHECK(other.counters.l4s_marks == whole.counters.l4s_marks && other.counters.pdus == whole.counters.pdus);
+      CHECK(other.counters.counters.l4s_marks == whole.counters.counters.l4s_marks && other.counters.counters.pdus == whole.counters.counters.pdus);
     }
   }
 }

@@ -5,6 +5,5 @@ mod batch;
 mod border;
 #[cfg(target_os = "linux")]
 mod common;
-mod counters;
 mod cu_up;
 mod header;

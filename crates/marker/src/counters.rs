@@ -1,11 +1,18 @@
 //! Counters of one DRB.
 
-/// Counters of one DRB since it was set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+use core::ops::AddAssign;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, transmute};
+
+/// Counters of one DRB since it was set up, or their sums over several. A new one comes at the end: hosts of the C library know the places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, IntoBytes, FromBytes, Immutable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[repr(C)]
 pub struct Counters {
     /// Downlink packets seen.
     pub packets: u64,
+    /// SDUs handed to the DU.
+    pub pdus: u64,
     /// Packets of L4S flows.
     pub l4s_packets: u64,
     /// Packets of classic flows.
@@ -18,12 +25,10 @@ pub struct Counters {
     pub classic_marks: u64,
     /// Marks that went into acknowledgements instead of packets.
     pub short_circuited: u64,
-    /// Packets dropped, by the law or by overload protection.
-    pub drops: u64,
     /// Acknowledgements rewritten.
     pub rewritten_acks: u64,
-    /// SDUs handed to the DU.
-    pub pdus: u64,
+    /// Packets dropped, by the law or by overload protection.
+    pub drops: u64,
     /// SDUs discarded by PDCP.
     pub discards: u64,
     /// Reports received.
@@ -42,18 +47,13 @@ pub struct Counters {
     pub beyond_table: u64,
     /// Transmission times evicted before the delivery was reported.
     pub untimed_deliveries: u64,
-    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
-    pub stale_reports: u64,
-    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
-    /// SNs match.
-    pub mismatched_reports: u64,
     /// Flows evicted from the flow table by others.
     pub flows_evicted: u64,
     /// Flows refused for want of a slot in the flow table.
     pub flows_refused: u64,
-    /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
-    /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
-    pub reports_are_blind: bool,
+    /// 1 once the reports turned out to follow arrivals instead of transmissions: they carry no information about the queue, and marking by
+    /// them is blind. OpenAirInterface's DU is known for it. A sum is the number of such DRBs.
+    pub blind_drbs: u64,
     /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
     /// queue, and they are not marked for it.
     pub reports_missing: u64,
@@ -62,6 +62,11 @@ pub struct Counters {
     pub marks_let_go: u64,
     /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
     pub overload_drops: u64,
+    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
+    pub stale_reports: u64,
+    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
+    /// SNs match.
+    pub mismatched_reports: u64,
 }
 
 impl Counters {
@@ -70,6 +75,18 @@ impl Counters {
         self.l4s_marks + self.classic_marks
     }
 }
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        let mut sum: [u64; COUNT] = transmute!(*self);
+        let added: [u64; COUNT] = transmute!(other);
+        sum.iter_mut().zip(added).for_each(|(sum, added)| *sum = sum.wrapping_add(added));
+        *self = transmute!(sum);
+    }
+}
+
+/// Number of counters, which are integers of 64 bits alone.
+const COUNT: usize = size_of::<Counters>() / size_of::<u64>();
 
 /// Counters that the marker keeps; [`Counters`] has the tables' own besides.
 #[derive(Clone, Copy, Default)]
@@ -94,6 +111,14 @@ pub(crate) struct Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_is_that_of_each_counter() {
+        let mut sum = Counters { packets: 3, blind_drbs: 1, mismatched_reports: 2, ..Counters::default() };
+        sum += Counters { packets: 4, pdus: 5, blind_drbs: 1, ..Counters::default() };
+        let expected = Counters { packets: 7, pdus: 5, blind_drbs: 2, mismatched_reports: 2, ..Counters::default() };
+        assert_eq!(sum, expected);
+    }
 
     #[test]
     fn marks_are_those_of_both_classes() {

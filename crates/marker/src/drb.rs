@@ -387,7 +387,7 @@ impl DrbMarker {
             mismatched_reports: self.apart.mismatched_reports,
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
-            reports_are_blind: self.blind >= BLIND_REPORTS,
+            blind_drbs: (self.blind >= BLIND_REPORTS).into(),
             reports_missing: tally.reports_missing,
             marks_let_go: u64::from(self.marks_let_go) + self.flows.marks_let_go(),
             overload_drops: self.apart.overload.drops,

@@ -37,7 +37,7 @@ void headers_are_enough(void)
   }
   tidemark_drb_counters drb = {.size = sizeof drb};
   IS(OK, tidemark_read_drb_counters(instance, ue, 1, &drb));
-  CHECK(marks > 20 && drb.l4s_marks == marks);
+  CHECK(marks > 20 && drb.counters.l4s_marks == marks);
   tidemark_ue_counters counters = {.size = sizeof counters};
   IS(OK, tidemark_read_ue_counters(instance, ue, &counters));
   CHECK(counters.unparsed == 3 * 23);
@@ -68,13 +68,13 @@ void pdus_by_their_headers(void)
     IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header, 1000, false));
     IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, odd[is_long], 500, 1000, false));
     IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
-    CHECK(counters.pdus == 102 && counters.skipped_sns == 0 && counters.repeated_sns == 0 && counters.sn_restarts == 0);
+    CHECK(counters.counters.pdus == 102 && counters.counters.skipped_sns == 0 && counters.counters.repeated_sns == 0 && counters.counters.sn_restarts == 0);
     /* A status report and feedback of header compression have no SN. */
     const uint8_t control[2] = {0x00, 0x10};
     IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, &control[0], 1, 9, false));
     IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, &control[1], 1, 9, false));
     IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
-    CHECK(counters.pdus == 102);
+    CHECK(counters.counters.pdus == 102);
     IS(BAD_LENGTH, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header - 1, 1000, false));
     IS(BAD_LENGTH, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], 0, 1000, false));
     IS(NULL_POINTER, tidemark_pdcp_pdu_header(instance, ue, 0, 1, NULL, header, 1000, false));
@@ -94,7 +94,7 @@ void pdus_by_their_headers(void)
     IS(OK, tidemark_read_estimate(instance, ue, 0, 1, &estimate));
     CHECK(estimate.packets == 2 && estimate.standing == 2 * 1000);
     IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
-    CHECK(counters.pdus == 104 && counters.repeated_sns == 0);
+    CHECK(counters.counters.pdus == 104 && counters.counters.repeated_sns == 0);
     tidemark_instance_free(instance);
   }
 }

@@ -80,9 +80,9 @@ void a_growing_queue_is_marked(void)
   CHECK(estimate.packets == 1000 - 667 - 1 && estimate.probability > 0.9);
   tidemark_drb_counters counters = {.size = sizeof counters};
   IS(OK, tidemark_read_drb_counters(instance, ue, 4, &counters));
-  CHECK(counters.packets == 1000 && counters.pdus == 1000 && counters.l4s_packets == 1000);
-  CHECK(counters.l4s_marks == marks && counters.classic_marks == 0 && counters.drops == 0);
-  CHECK(counters.discards == 1 && counters.reports == 40 && counters.empty_reports == 0);
+  CHECK(counters.counters.packets == 1000 && counters.counters.pdus == 1000 && counters.counters.l4s_packets == 1000);
+  CHECK(counters.counters.l4s_marks == marks && counters.counters.classic_marks == 0 && counters.counters.drops == 0);
+  CHECK(counters.counters.discards == 1 && counters.counters.reports == 40 && counters.counters.empty_reports == 0);
 
   /* A packet that is not ECT is never marked, at whatever queue. */
   datagram(packet, 0);

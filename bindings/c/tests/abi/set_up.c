@@ -116,7 +116,7 @@ void set_up_and_release(void)
   memset(&last, 0xFF, sizeof last);
   last.size = sizeof last;
   IS(OK, tidemark_drb_remove(instance, ue, 1, &last));
-  CHECK(last.packets == 0 && !last.reports_are_blind);
+  CHECK(last.counters.packets == 0 && last.counters.blind_drbs == 0);
   IS(NO_DRB, tidemark_drb_remove(instance, ue, 1, NULL));
   IS(OK, tidemark_drb_remove(instance, ue, 32, NULL));
   IS(NULL_POINTER, tidemark_drb_remove(NULL, ue, 1, NULL));

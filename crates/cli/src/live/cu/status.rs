@@ -151,7 +151,7 @@ impl Status {
                 unknown_sns: sum(|marker| marker.unknown_sns),
                 flows_evicted: sum(|marker| marker.flows_evicted),
                 flows_refused: sum(|marker| marker.flows_refused),
-                blind_bearers: sum(|marker| marker.reports_are_blind.into()),
+                blind_bearers: sum(|marker| marker.blind_drbs),
                 stale_reports: sum(|marker| marker.stale_reports),
                 mismatched_reports: sum(|marker| marker.mismatched_reports),
             },
