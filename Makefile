@@ -14,7 +14,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments debug reproduction release dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -32,7 +32,7 @@ web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
 	  "fmt-check + language + imports + links + web clippy + environments + packages sdn-packages" "build" \
-	  "unit built-links + web-test wire-test c-test" "python-test docs + instructions reproduction" "sdn-brief + live-brief"
+	  "unit built-links + web-test wire-test c-test" "python-test docs + instructions reproduction + book-test" "sdn-brief + live-brief"
 	@echo "every check passed"
 
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
@@ -55,10 +55,16 @@ mutants:
 	@if ! $(CARGO) mutants --version > /dev/null 2>&1; then echo "SKIPPED: cargo-mutants is not installed" >&2; exit 0; fi; \
 	$(CARGO) mutants --package tidemark-marker --package tidemark-wire --shard $(SHARD) --output $(OUT) || [ $$? -eq 2 ]
 
+# The documentation as a site with search, in book/html of Cargo's target folder. `reference` writes the pages that are made from declarations.
+book: reference site
+site:
+	book=$$(tests/environment book docs/book/requirements.txt) && $$book/bin/python -B docs/book/build.py
+
 # What Python's tests take, fetched while nothing else is to be done; a test that does not find its own makes it.
 environments:
 	tests/environment python bindings/python/tests/requirements.txt && tests/environment sdn sdn/requirements.txt sdn/requirements-test.txt && \
-	  tests/environment wire tests/wire/requirements.txt && tests/environment live tests/live/requirements.txt || true
+	  tests/environment wire tests/wire/requirements.txt && tests/environment live tests/live/requirements.txt && \
+	  tests/environment book docs/book/requirements.txt || true
 
 # Every pointer of the C interface, by an interpreter that knows what is undefined: a minute or two. Skips, loudly, without Miri.
 miri:
@@ -207,6 +213,10 @@ reference: schema
 # Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
 built-links: unit
 	python3 -B tests/docs/check.py --built
+
+# The site in a browser: every question of results/book/questions.csv is answered by one search. `unit` writes the pages of the reference.
+book-test: site
+	cd web && npm run test:book
 
 # The papers' own program.
 papers-build:

@@ -18,7 +18,7 @@ pub enum Marks {
     Regular,
 }
 
-/// The parameters of DualPI2, for the law `dualpi2` and for [`DualQueue`](crate::DualQueue).
+/// The parameters of DualPI2, for the law `dualpi2` and for `DualQueue`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DualPi2Config>))]

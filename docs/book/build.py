@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Builds the book: the pages of docs/ and those of `make reference`, as a site with search in book/html of Cargo's target folder.
+
+A warning of Sphinx, such as a link that leads nowhere, is an error.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+DOCS = HERE.parent
+BOOK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", DOCS.parent / "target"), "book")
+
+PARTS = {
+    "Start": ["start", "guide/installing", "glossary"],
+    "Guides": ["guide/*"],
+    "How it works": ["concepts/*"],
+    "Findings": ["measured/README", "measured/*", "reproduction/README", "reproduction/*", "errata"],
+    "Reference": ["reference/*"],
+    "Decisions": ["ARCHITECTURE", "CONTRIBUTING", "decisions/README", "decisions/*"],
+}
+"""Parts of the book in their order, each with its pages."""
+
+
+def contents(title: str, pages: list[str]) -> str:
+    """Gives the page of a part: its title and a list of its pages."""
+    return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n:glob:\n\n" + "\n".join(pages) + "\n```\n"
+
+
+def lay_out(source: pathlib.Path) -> None:
+    """Puts all pages of the book into a folder."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("book"))
+    shutil.copytree(HERE / "static", source / "static")
+    for page in (HERE / "conf.py", DOCS.parent / "ARCHITECTURE.md", DOCS.parent / "CONTRIBUTING.md"):
+        shutil.copy(page, source)
+    shutil.copytree(BOOK / "reference", source / "reference", dirs_exist_ok=True)
+    names = []
+    for title, pages in PARTS.items():
+        names.append("part-" + title.lower().replace(" ", "-"))
+        (source / f"{names[-1]}.md").write_text(contents(title, pages))
+    with (source / "README.md").open("a") as page:
+        page.write("\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n")
+
+
+def main() -> int:
+    """Builds the book and says where it is."""
+    if not (BOOK / "reference/scenario.md").is_file():
+        sys.exit(f"{BOOK}/reference has no pages: run `make reference`")
+    source, site = BOOK / "source", BOOK / "html"
+    lay_out(source)
+    shutil.rmtree(site, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--builder", "html"]
+    built = subprocess.run([*command, "--doctree-dir", BOOK / "doctrees", source, site])
+    if built.returncode == 0:
+        (site / "index.html").write_text('<!doctype html><meta http-equiv="refresh" content="0; url=README.html"><title>Tidemark</title>\n')
+        print(f"the book: {site / 'index.html'}")
+    return built.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
