@@ -9,8 +9,8 @@
 5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
    names one.
 6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
-7. The pages below docs/ have no more words than `MAX_WORDS`. Pages of `HELD` have short lines and short cells; those of `FINDINGS`
-   are short besides, and their title is a question.
+7. The pages below docs/ have no more words than `MAX_WORDS`, short lines, short cells, short sentences. Guides are short, and
+   so are pages of `FINDINGS`, whose title is a question.
 
 Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
 
@@ -32,7 +32,7 @@ BUDGETS = "docs/measured/README.md"
 """The page with the table of budgets."""
 
 THREATS = "docs/reference/threats.md"
-"""The page each of whose rows names a test."""
+"""The page each of whose rows names a test, by a sentence that is no short cell."""
 
 HISTORY = frozenset({"CHANGELOG.md"})
 """Files that name paths of their own time."""
@@ -50,14 +50,17 @@ FINDINGS = tuple(f"docs/measured/{name}.md" for name in (
     "choosing", "controllers", "estimate", "front", "interop", "link", "live", "overload", "performance", "rfc8867", "sdn"))
 """Pages that answer one question each."""
 
-HELD = (*FINDINGS, "docs/errata.md", *(f"docs/reproduction/{name}.md" for name in ("README", "al4s", "anbr", "brunello", "l4span", "sdn")))
-"""Pages whose lines and cells are short."""
+GUIDES = "docs/guide/"
+"""Beginning of the pages that have a task each."""
 
 MAX_LINE, MAX_CELL = 120, 60
 """Characters of a line, and of a cell as it is shown."""
 
 MAX_SENTENCE = 30
 """Words of a sentence that is longer than nine in ten of its page."""
+
+MAX_GUIDE = 150
+"""Lines of a guide."""
 
 MAX_LINES, MAX_ROWS = 90, 12
 """Lines of a finding, and rows of each of its tables."""
@@ -197,11 +200,14 @@ def shown(line: str) -> str:
 
 
 def form(file: str, page: str):
-    """Gives the faults of the form of a held page: long lines and cells, and what makes a finding long."""
+    """Gives the faults of the form of a page: long lines, cells and sentences, and what makes a guide or a finding long."""
     lines = page.rstrip("\n").split("\n")
-    rows = 0
+    rows, is_fenced = 0, False
     for number, line in enumerate(lines, 1):
         is_row = line.startswith("|")
+        is_fenced ^= line.startswith("```")
+        if is_fenced or line.startswith("    "):
+            continue
         if len(shown(line) if is_row or line.startswith("![") else line) > MAX_LINE:
             yield f"{file}:{number}: a line of more than {MAX_LINE} characters"
         if is_row and (long := [cell for cell in shown(line).strip("|").split("|") if len(cell.strip()) > MAX_CELL]):
@@ -211,6 +217,8 @@ def form(file: str, page: str):
             yield f"{file}:{number}: a table of more than {MAX_ROWS} rows: the rest is data"
     if (count := long_sentences(page)) > MAX_SENTENCE:
         yield f"{file}:1: a tenth of the sentences has {count} words or more, where {MAX_SENTENCE} are the bound"
+    if file.startswith(GUIDES) and len(lines) > MAX_GUIDE:
+        yield f"{file}:{len(lines)}: a guide of more than {MAX_GUIDE} lines: two tasks are two pages"
     if file in FINDINGS and len(lines) > MAX_LINES:
         yield f"{file}:{len(lines)}: a finding of more than {MAX_LINES} lines"
     if file in FINDINGS and not re.match(r"# .*\?$", lines[0]):
@@ -259,7 +267,7 @@ def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = Non
     faults += budgets(pages)
     if (count := words(pages)) > MAX_WORDS:
         faults.append(f"docs/:1: {count} words where {MAX_WORDS} are the bound: what is added throws something out")
-    faults += [fault for file in HELD if file in pages for fault in form(file, pages[file])]
+    faults += [fault for file in pages if file.startswith("docs/") and file != THREATS for fault in form(file, pages[file])]
     for file, page in pages.items():
         faults += tests(file, page, root, set(files))
 
