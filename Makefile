@@ -66,10 +66,11 @@ environments:
 	  tests/environment wire tests/wire/requirements.txt && tests/environment live tests/live/requirements.txt && \
 	  tests/environment book docs/book/requirements.txt || true
 
-# Every pointer of the C interface, by an interpreter that knows what is undefined: a minute or two. Skips, loudly, without Miri.
+# Handles, slots and statuses of the C interface, by an interpreter that knows what is undefined. No DRB: libm's square root is an instruction that
+# it does not know. Skips, loudly, without Miri.
 miri:
 	@if ! $(CARGO) +nightly miri --version > /dev/null 2>&1; then echo "SKIPPED: Miri is not installed" >&2; exit 0; fi; \
-	PROPTEST_CASES=1 MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri test --locked --package tidemark-c --lib
+	MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri test --locked --package tidemark-c --lib
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
 packages:
