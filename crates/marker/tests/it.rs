@@ -28,4 +28,5 @@ mod retransmission;
 mod scenario;
 mod shared;
 mod split_bearer;
+mod thresholds;
 mod ue;

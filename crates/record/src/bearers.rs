@@ -2,10 +2,10 @@
 
 use tidemark_cell::{DEFAULT_QFI, DelaySplit, DrbConfig, DrbStats, UeConfig};
 use tidemark_core::{Bytes, Duration};
-use tidemark_marker::{Characteristics, MarkerConfig};
+use tidemark_marker::{Characteristics, LawConfig, MarkerConfig};
 
 use crate::distribution::{Distribution, Quantiles};
-use crate::result::BearerResult;
+use crate::result::{BearerResult, Threshold};
 use crate::subject::{Direction, NamedUe};
 use crate::unit::mbps;
 
@@ -22,6 +22,12 @@ pub fn uplink_law(ue: &UeConfig, drb: u8) -> Option<String> {
 
 fn marker(ue: &UeConfig, drb: u8) -> &MarkerConfig {
     dedicated(ue, drb).and_then(|drb| drb.marker.as_ref()).unwrap_or(&ue.marker)
+}
+
+/// Delays that a law holds the queue of a bearer to, whose first QoS flow has this 5QI.
+fn thresholds(law: &LawConfig, five_qi: u8) -> Vec<Threshold> {
+    let threshold = |(key, delay): (&str, Duration)| Threshold { key: key.into(), delay_ms: delay.as_millis_f64() };
+    law.thresholds(five_qi).map(threshold).collect()
 }
 
 /// Configuration of a bearer that is not the default one.
@@ -103,8 +109,10 @@ impl UplinkBearers {
         let UplinkBearer { stats, queue, .. } = self.bearers.get(usize::from(drb).checked_sub(1)?)?;
         let result = BearerResult::new(ue, drb, (&DrbStats::default(), stats), queue.quantiles(), span);
         let law = uplink_law(&ue.config, drb).unwrap_or_else(|| "none".into());
+        // An uplink's marker sees the gNB's backlog estimate, not the queue whose delay is measured here.
+        let thresholds = Vec::new();
         let marked = after.uplink_marked - before.uplink_marked;
-        let uplink = BearerResult { direction: Direction::Uplink, law, marked: Some(marked), ..result };
+        let uplink = BearerResult { direction: Direction::Uplink, law, thresholds, marked: Some(marked), ..result };
         uplink.in_budget.is_some().then_some(uplink)
     }
     fn of(&mut self, drb: u8) -> Option<&mut UplinkBearer> {
@@ -123,6 +131,7 @@ impl BearerResult {
     ) -> Self {
         let (qfi, five_qi) = qos_flows(&ue.config, drb);
         let budget = budget(&five_qi);
+        let first = five_qi.first().copied().unwrap_or(0);
         let (packets, late) = (after.packets - before.packets, after.late - before.late);
         let dropped = after.dropped - before.dropped;
         let in_time = (packets - late) as f64 / (packets + dropped).max(1) as f64;
@@ -133,6 +142,7 @@ impl BearerResult {
             qfi,
             five_qi,
             law: law(&ue.config, drb),
+            thresholds: thresholds(&marker(&ue.config, drb).law, first),
             throughput_mbps: mbps(after.delivered - before.delivered, span),
             queue_ms,
             marked: Some(after.marked - before.marked),
@@ -146,7 +156,7 @@ impl BearerResult {
 #[cfg(test)]
 mod tests {
     use tidemark_cell::QosFlowConfig;
-    use tidemark_marker::{LawConfig, RampConfig};
+    use tidemark_marker::RampConfig;
 
     use super::*;
 
@@ -162,11 +172,14 @@ mod tests {
         let after =
             DrbStats { packets: 90, late: 30, dropped: 30, delivered: Bytes(1_000_000), marked: 7, uplink_marked: 0 };
         let result = BearerResult::new(&ue, 2, (&before, &after), None, Duration::from_secs(1));
+        let delays = |of: &BearerResult| of.thresholds.iter().map(|threshold| threshold.delay_ms).collect::<Vec<_>>();
+        assert_eq!(delays(&result), Vec::<f64>::new(), "its law holds nothing");
         assert_eq!((result.qfi, result.five_qi, result.law.as_str()), (vec![2, 3], vec![7, 80], "none"));
         assert_eq!((result.delay_budget_ms, result.in_budget), (10.0, Some(0.6)));
         assert_eq!((result.throughput_mbps, result.marked, result.dropped), (8.0, Some(7), 20));
         // Nothing was offered: nothing is said.
         let idle = BearerResult::new(&ue, 1, (&before, &before), None, Duration::from_secs(1));
+        assert_eq!(delays(&idle), [5.0, 10.0]);
         assert_eq!((idle.in_budget, idle.qfi, idle.law.as_str()), (None, vec![DEFAULT_QFI], "ramp"));
     }
 

@@ -3,7 +3,7 @@
 use tidemark_cell::CellStats;
 use tidemark_core::Duration;
 
-use crate::result::NetworkCellResult;
+use crate::result::{CellPlace, NetworkCellResult};
 use crate::series::CellPoint;
 use crate::ue::share;
 use crate::unit::mbps;
@@ -30,7 +30,7 @@ impl CellRecord {
     /// Result between two states of the counters, of so many resources; `warm` intervals come before the first.
     pub(crate) fn result(
         &self,
-        name: String,
+        (name, place): (String, CellPlace),
         (before, after): (&CellStats, &CellStats),
         resources: u64,
         (span, warm): (Duration, usize),
@@ -44,6 +44,7 @@ impl CellRecord {
             ues: (!points.is_empty()).then(|| f64::from(ues) / points.len() as f64),
             handovers: after.handovers - before.handovers,
             satisfied: None,
+            place: Some(place),
         }
     }
 }

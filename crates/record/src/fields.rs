@@ -329,8 +329,16 @@ impl Field {
     }
     /// Unit, which is the ending of its name; `None` for counts, shares and text.
     pub fn unit(&self) -> Option<&'static str> {
-        let units =
-            [("mbps", "Mbit/s"), ("_ms", "ms"), ("_us", "µs"), ("_kb", "kB"), ("_db", "dB"), ("_m", "m"), ("_s", "s")];
+        let units = [
+            ("mbps", "Mbit/s"),
+            ("_ms", "ms"),
+            ("_us", "µs"),
+            ("_kb", "kB"),
+            ("_db", "dB"),
+            ("_deg", "degrees"),
+            ("_m", "m"),
+            ("_s", "s"),
+        ];
         units.into_iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| unit)
     }
     /// True for what is in no file as it is: a distribution.
@@ -662,6 +670,7 @@ mod tests {
             qfi: vec![1],
             five_qi: vec![9],
             law: "none".into(),
+            thresholds: Vec::new(),
             throughput_mbps: third,
             queue_ms: Some(delay),
             marked: Some(7),

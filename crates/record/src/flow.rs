@@ -57,8 +57,8 @@ pub struct FlowDescription {
     pub controller: String,
     /// Law of its bearer or routers.
     pub law: String,
-    /// True where there is a router on its way.
-    pub has_router: bool,
+    /// Names of the routers on the way of its data, in their order.
+    pub routers: Vec<String>,
     /// True where its data goes from the UE to the network.
     pub is_uplink: bool,
 }
@@ -207,12 +207,13 @@ impl FlowRecord {
             ue: ue.map(Into::into),
             controller: of.controller.clone(),
             law: of.law.clone(),
+            routers: of.routers.clone(),
             throughput_mbps: mbps(self.delivered, active),
             goodput_mbps: ends.map(|ends| mbps(ends.client.1.delivered - ends.client.0.delivered, active)),
             owd_ms: self.owd.quantiles(),
             rtt_ms: self.rtt.quantiles(),
             queue_ms: ue.and(self.queue.quantiles()),
-            router_queue_ms: of.has_router.then(|| self.router_queue.quantiles()).flatten(),
+            router_queue_ms: (!of.routers.is_empty()).then(|| self.router_queue.quantiles()).flatten(),
             transfers: (completed > 0).then(|| Transfers { completed, completion_ms: self.completions.quantiles() }),
             media: ends.and_then(|ends| self.frames.result(ends)),
             sent_packets: self.sent_packets,
@@ -221,7 +222,7 @@ impl FlowRecord {
             retransmissions: ends.map(|ends| ends.server.1.retransmissions - ends.server.0.retransmissions),
             gave_way: None,
             buffer_limited: ends.and_then(|ends| buffer_limited(ends, active)),
-            split_ms: self.split(of.has_router),
+            split_ms: self.split(!of.routers.is_empty()),
             owd: self.owd.clone(),
             rtt: self.rtt.clone(),
             queue: self.queue.clone(),

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use crate::distribution::Distribution;
 use crate::files::{COLUMNS, FILES, columns_csv};
-use crate::result::{Freeze, MarkResult, RunResult, Series};
+use crate::result::{Freeze, MarkResult, RunResult};
 use crate::staging;
+use crate::thinned::Thinned;
 
 /// Name of the file without which a folder has no result.
 const SUMMARY: &str = "summary.json";
@@ -47,7 +48,7 @@ pub fn summary(result: &RunResult) -> serde_json::Result<String> {
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a RunResult,
-    series: &'a Series,
+    series: Thinned<'a>,
     freezes: &'a [Freeze],
     /// Text of `marks.csv`.
     marks: Option<&'a str>,
@@ -76,7 +77,7 @@ pub fn report_data(result: &RunResult) -> serde_json::Result<String> {
     });
     serde_json::to_string(&Report {
         summary: result,
-        series: &result.series,
+        series: Thinned::new(result),
         freezes: &result.freezes,
         marks: result.marks.as_deref(),
         cdfs: cdfs.collect(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tidemark_cell::network::UeRadio;
 use tidemark_core::{Duration, FlowId, Instant};
 use tidemark_senders::Stats;
 use tidemark_senders::media::FrameBudget;
@@ -12,7 +13,7 @@ use crate::event::Event;
 use crate::flow::FlowRecord;
 use crate::marks::Marks;
 use crate::router::RouterRecord;
-use crate::series::{SenderState, halve};
+use crate::series::{Place, SenderState, halve};
 use crate::subject::NamedUe;
 use crate::ue::UeRecord;
 use crate::watched::FlowInterval;
@@ -236,7 +237,10 @@ impl Recorder {
         for (index, flow) in self.flows.iter_mut().enumerate() {
             flow.sample(SenderState::from(&senders(index)));
         }
-        self.ues.iter_mut().for_each(|ue| ue.points.push(std::mem::take(&mut ue.point)));
+        for (index, ue) in self.ues.iter_mut().enumerate() {
+            ue.point.place = place(now, serving, index);
+            ue.points.push(std::mem::take(&mut ue.point));
+        }
         for (index, (cell, stats)) in self.cells.iter_mut().zip(&now.cells).enumerate() {
             let ues = serving.iter().filter(|serving| **serving == index).count() as u32;
             cell.sample(*stats, now.resources - self.resources_before, ues);
@@ -258,6 +262,12 @@ impl Recorder {
     }
 }
 
+/// Place of a UE by the counters; `None` in a cell without one.
+fn place(now: &Counters, serving: &[usize], ue: usize) -> Option<Place> {
+    let UeRadio { position, sinr_db, .. } = now.radio.get(ue).copied().flatten()?;
+    Some(Place { position, sinr_db, cell: *serving.get(ue)? as u32 })
+}
+
 #[cfg(test)]
 mod tests {
     use tidemark_cell::{DelaySplit, DrbStats, UeConfig, UeStats};
@@ -276,6 +286,7 @@ mod tests {
     fn description<'a>(ues: &'a [NamedUe], flows: &'a [FlowDescription]) -> Description<'a> {
         Description {
             name: "t",
+            description: "",
             seed: 1,
             duration: Duration::from_secs(2),
             warmup: Duration::from_secs(1),
@@ -329,7 +340,7 @@ mod tests {
             ue: Some(0),
             controller: "prague".into(),
             law: "none".into(),
-            has_router: false,
+            routers: Vec::new(),
             is_uplink: false,
         }];
         let end = Counters { at: Instant::from_millis(2_000), ..Counters::default() };

@@ -33,6 +33,9 @@ results! {
         pub commit: Option<String> = [csv],
         /// Name of the scenario.
         pub name: String = [csv],
+        /// Purpose of the scenario; absent where it says none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
         /// Seed.
         pub seed: u64 = [csv],
         /// Virtual seconds.
@@ -115,6 +118,18 @@ results! {
         /// Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub satisfied: Option<f64> = decimals(6) [csv, "satisfied %"],
+        /// Place, of a cell of a network.
+        #[serde(flatten)]
+        pub place: Option<CellPlace> = [csv],
+    }
+
+    /// Place of a cell.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CellPlace {
+        /// Position: metres east and north of the centre site.
+        pub position_m: [f64; 2] = decimals(1) [csv],
+        /// Direction in which it looks, in degrees from east, counterclockwise.
+        pub azimuth_deg: f64 = decimals(1) [csv],
     }
 
     /// Event of a live cell: what somebody did to it while it ran.
@@ -196,6 +211,9 @@ results! {
         pub controller: String = [csv, "controller"],
         /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
         pub law: String = [csv, "law"],
+        /// Names of the routers on the way of its data, in their order; absent where there is none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub routers: Vec<String>,
         /// IP bytes delivered to the UE while the flow was active, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
@@ -444,6 +462,9 @@ results! {
         pub five_qi: Vec<u8> = [csv, "5QI"],
         /// Marking law; of an uplink that of the marker at the gNB.
         pub law: String = [csv, "law"],
+        /// Delays that its law holds its queue to, by the law's keys; absent where it has none, and where the law changed during the run.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub thresholds: Vec<Threshold>,
         /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
@@ -458,6 +479,15 @@ results! {
         /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
         /// were none.
         pub in_budget: Option<f64> = decimals(6) [csv, "met %", 2],
+    }
+
+    /// Delay that a law holds a queue to.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Threshold {
+        /// Key of the law.
+        pub key: String,
+        /// Delay that the key has.
+        pub delay_ms: f64 = decimals(3),
     }
 
     /// Bit rate recommendations to one UE, of one direction.
@@ -624,6 +654,14 @@ results! {
         /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
         /// no UE got any.
         pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
+        /// Metres east of the centre site at the end of the interval. It and those below are empty for a cell without a place.
+        pub east_m: Vec<Vec<f64>> = decimals(1) [csv],
+        /// Metres north of it.
+        pub north_m: Vec<Vec<f64>> = decimals(1) [csv],
+        /// SINR at the end of the interval, fading left out.
+        pub sinr_db: Vec<Vec<f64>> = decimals(1) [csv],
+        /// Number of the cell that serves it at the end of the interval, in the order of the cells, from 0.
+        pub cell: Vec<Vec<u32>> = [csv],
     }
 
     /// Series per UE of what it sends: outer index the UE, inner the interval.

@@ -67,6 +67,17 @@ impl From<&Stats> for SenderState {
     }
 }
 
+/// Place of a UE in a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Metres east and north of the centre site.
+    pub position: [f64; 2],
+    /// SINR without fading, in dB.
+    pub sinr_db: f64,
+    /// Number of the cell that serves it.
+    pub cell: u32,
+}
+
 /// UE over one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UePoint {
@@ -88,6 +99,8 @@ pub struct UePoint {
     pub uplink_blocks: (u64, u64),
     /// Bit rates that were recommended last for downlink and uplink, all logical channels together.
     pub recommended: [Option<BitRate>; 2],
+    /// Place at the end; `None` in a cell without one.
+    pub place: Option<Place>,
 }
 
 /// Cell of a network over one interval.
@@ -150,6 +163,7 @@ impl Join for UePoint {
         self.uplink_blocks.0 += later.uplink_blocks.0;
         self.uplink_blocks.1 += later.uplink_blocks.1;
         self.recommended = later.recommended;
+        self.place = later.place;
     }
 }
 

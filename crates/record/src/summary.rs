@@ -11,8 +11,8 @@ use crate::fields::Rounded as _;
 use crate::flow::{Ends, FlowDescription};
 use crate::recorder::Recorder;
 use crate::result::{
-    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, NetworkCellResult, RouterSeries, RunResult, Series,
-    UePlace, UeResult, UeSeries, UplinkSeries,
+    BearerResult, CellPlace, CellResult, CellSeries, FlowResult, FlowSeries, NetworkCellResult, RouterSeries,
+    RunResult, Series, UePlace, UeResult, UeSeries, UplinkSeries,
 };
 use crate::router::RouterDescription;
 use crate::series::UePoint;
@@ -25,6 +25,8 @@ use crate::unit::mbps;
 pub struct Description<'a> {
     /// Name of the scenario.
     pub name: &'a str,
+    /// Purpose of the scenario; empty where it says none.
+    pub description: &'a str,
     /// Seed of the run.
     pub seed: u64,
     /// Length of the run.
@@ -78,6 +80,7 @@ impl Recorder {
             tidemark: env!("CARGO_PKG_VERSION"),
             commit: None,
             name: of.name.into(),
+            description: (!of.description.is_empty()).then(|| of.description.into()),
             seed: of.seed,
             duration_s: of.duration.as_secs_f64(),
             warmup_s: of.warmup.as_secs_f64(),
@@ -177,10 +180,13 @@ impl Recorder {
         (span, warm): (Duration, usize),
         ues: &[UeResult],
     ) -> Vec<NetworkCellResult> {
+        let places = network.cell_places();
         let result = |(index, record): (usize, &CellRecord)| {
+            let (position_m, azimuth_deg) = places[index];
+            let place = CellPlace { position_m, azimuth_deg };
             let counters = |at: &Counters| at.cells.get(index).copied().unwrap_or_default();
             let (before, after) = (counters(&self.baseline), counters(end));
-            let mut cell = record.result(network.cell_name(index), (&before, &after), resources, (span, warm));
+            let mut cell = record.result((network.cell_name(index), place), (&before, &after), resources, (span, warm));
             let serves = |ue: &&UeResult| ue.place.as_ref().is_some_and(|place| place.cell == cell.name);
             cell.satisfied = satisfied(ues.iter().filter(serves));
             cell
@@ -236,6 +242,7 @@ impl Recorder {
             let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| sum as f64 / blocks as f64);
             mcs.push(points.iter().map(|point| mean(point.uplink_blocks)).collect());
         }
+        self.places(&mut series.ues);
         (series.ues.recommended_mbps, series.uplinks.recommended_mbps) = (self.recommended(0), self.recommended(1));
         for points in self.cells.iter().map(|cell| &cell.points) {
             let CellSeries { throughput_mbps, utilisation, ues, handovers } = &mut series.cells;
@@ -252,6 +259,17 @@ impl Recorder {
             marks.push(points.iter().map(|point| point.marks).collect());
         }
         series
+    }
+
+    /// Places of UEs over time; none in a cell without a place.
+    fn places(&self, series: &mut UeSeries) {
+        for points in self.ues.iter().map(|ue| &ue.points).filter(|_| !self.cells.is_empty()) {
+            let places: Vec<_> = points.iter().filter_map(|point| point.place).collect();
+            series.east_m.push(places.iter().map(|place| place.position[0]).collect());
+            series.north_m.push(places.iter().map(|place| place.position[1]).collect());
+            series.sinr_db.push(places.iter().map(|place| place.sinr_db).collect());
+            series.cell.push(places.iter().map(|place| place.cell).collect());
+        }
     }
 
     /// Rates recommended last for downlink (0) or uplink (1); empty where no UE had any.

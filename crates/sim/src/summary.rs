@@ -17,7 +17,6 @@ impl Simulation<'_> {
             servers: self.flows.iter().map(Flow::server_stats).collect(),
             clients: self.flows.iter().map(Flow::client_stats).collect(),
             bearers: ues().map(|ue| self.network.bearers(ue).collect()).collect(),
-            radio: ues().map(|ue| self.network.radio(ue)).collect(),
             uplink_resources: self.network.uplink_resources_between(Instant::ZERO, self.now),
             ..self.cell_counters()
         }
@@ -29,6 +28,7 @@ impl Simulation<'_> {
             at: self.now,
             ues: (0..self.scenario_ues).map(|ue| self.network.ue(self.now, UeId(ue)).unwrap_or_default()).collect(),
             cells: self.network.cells().collect(),
+            radio: (0..self.scenario_ues).map(|ue| self.network.radio(UeId(ue))).collect(),
             link_rates: self.routers.iter().map(|router| router.rate(self.now)).collect(),
             resources: self.network.resources_between(Instant::ZERO, self.now),
             ..Counters::default()
@@ -53,6 +53,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     let flows: Vec<_> = (0..).zip(&named).map(|(index, flow)| description(scenario, run, &ues, flow, index)).collect();
     let description = Description {
         name: &scenario.name,
+        description: &scenario.description,
         seed: scenario.seed,
         duration: scenario.duration,
         warmup: scenario.warmup,
@@ -80,20 +81,20 @@ fn description(
     flow: &NamedFlow<'_>,
     index: usize,
 ) -> FlowDescription {
-    let routers: Vec<_> = flow.routers.iter().map(|router| scenario.router[*router].queue.law()).collect();
-    let has_router = !routers.is_empty();
+    let routers = || flow.routers.iter().map(|router| &scenario.router[*router]);
+    let laws: Vec<_> = routers().map(|router| router.queue.law()).collect();
     let drb = run.recorder.flow(index).map_or(0, |record| record.drb);
     let marker = |ue: UeId| match flow.direction {
         Direction::Downlink => Some(bearers::law(&ues[ue.0 as usize].config, drb)),
         Direction::Uplink => bearers::uplink_law(&ues[ue.0 as usize].config, drb),
     };
-    let law = flow.ue.and_then(marker).or(has_router.then(|| routers.join(" + ")));
+    let law = flow.ue.and_then(marker).or((!laws.is_empty()).then(|| laws.join(" + ")));
     FlowDescription {
         name: flow.name.clone(),
         ue: flow.ue.map(|ue| ue.0 as usize),
         controller: flow.sender.name().into(),
         law: law.unwrap_or_else(|| "none".into()),
-        has_router,
+        routers: routers().map(|router| router.name.clone()).collect(),
         is_uplink: flow.direction == Direction::Uplink,
     }
 }

@@ -49,6 +49,13 @@ fn the_report_has_a_row_and_a_series_for_each_cell_and_the_place_of_each_ue() {
     assert_eq!(data["series"]["cells"]["utilisation"][20].as_array().unwrap().len(), 30);
     let ue = &data["ues"][0];
     assert!(ue["sinr_db"].is_f64() && ue["position_m"][1].is_f64() && ue["cell"].is_string(), "{ue}");
+    let cell = &data["cells"][20];
+    assert!(cell["position_m"][0].is_f64() && cell["azimuth_deg"] == 270.0, "the third sector looks south: {cell}");
+    // The way of a UE ends where its row says that it is, in the cell that its row names.
+    let way = &data["series"]["ues"];
+    let last = |field: &str| way[field][0].as_array().unwrap()[29].clone();
+    assert_eq!([last("east_m").as_f64(), last("north_m").as_f64()], [0, 1].map(|axis| ue["position_m"][axis].as_f64()));
+    assert_eq!(data["cells"][last("cell").as_u64().unwrap() as usize]["name"], ue["cell"]);
 }
 
 #[test]
@@ -94,4 +101,5 @@ fn a_scenario_without_a_network_says_nothing_of_one() {
     let result = common::run(text, &[]);
     let data = report_data(&result);
     assert!(data.get("cells").is_none() && data["ues"][0].get("cell").is_none());
+    assert_eq!(data["series"]["ues"]["east_m"], serde_json::json!([]));
 }

@@ -34,6 +34,7 @@ fn below_its_rate_a_link_carries_everything_and_nobody_waits() {
     let split = flow.split_ms.unwrap();
     assert!((split.propagation - 10.0).abs() < 1e-9 && (split.router.unwrap() - 0.982).abs() < 0.002, "{split:?}");
     assert!(flow.ue.is_none() && flow.queue_ms.is_none(), "there is no radio");
+    assert_eq!(flow.routers, ["link"]);
     assert_eq!(result.cell.utilisation, None);
     assert_eq!(result.jain, None, "one flow shares with nobody");
 }

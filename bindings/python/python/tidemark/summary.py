@@ -34,6 +34,16 @@ class AnbrResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Delay that a law holds a queue to."""
+
+    key: str
+    """Key of the law."""
+    delay_ms: float
+    """Delay that the key has. Unit: ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BearerResult:
     """One direction of a data radio bearer, after the warm-up."""
 
@@ -49,6 +59,8 @@ class BearerResult:
     """5QIs of its QoS flows, in the same order."""
     law: str
     """Marking law; of an uplink that of the marker at the gNB."""
+    thresholds: list[Threshold] | None = None
+    """Delays that its law holds its queue to, by the law's keys; absent where it has none, and where the law changed during the run."""
     throughput_mbps: float
     """IP bytes that reached the UE, or left the gNB towards the core, as a rate. Unit: Mbit/s."""
     queue_ms: Quantiles | None
@@ -225,6 +237,8 @@ class FlowResult:
     """The sender's congestion controller."""
     law: str
     """The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order."""
+    routers: list[str] | None = None
+    """Names of the routers on the way of its data, in their order; absent where there is none."""
     throughput_mbps: float
     """IP bytes delivered to the UE while the flow was active, as a rate. Unit: Mbit/s."""
     goodput_mbps: float | None
@@ -335,6 +349,10 @@ class NetworkCellResult:
     """UEs that came to it from other cells."""
     satisfied: float | None = None
     """Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none."""
+    position_m: tuple[float, float] | None = None
+    """Position: metres east and north of the centre site. Unit: m."""
+    azimuth_deg: float | None = None
+    """Direction in which it looks, in degrees from east, counterclockwise. Unit: degrees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,6 +381,8 @@ class RunResult:
     """Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a program that was not built from a clone."""
     name: str
     """Name of the scenario."""
+    description: str | None = None
+    """Purpose of the scenario; absent where it says none."""
     seed: int
     """Seed."""
     duration_s: float

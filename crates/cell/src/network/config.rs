@@ -1,7 +1,7 @@
 //! Configuration of a network.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
-use tidemark_radio::deployment::{Environment, Grid, SITES};
+use tidemark_radio::deployment::{Environment, Grid, Point, SITES};
 
 use crate::handover::{HandoverData, HandoverExecution, HandoverMarker, INTERRUPTION};
 
@@ -170,6 +170,11 @@ impl NetworkConfig {
     pub fn cells(&self) -> usize {
         (self.sites * self.sectors) as usize
     }
+    /// Place of each cell in metres east and north of the centre site, and the direction in which it looks, in degrees from east,
+    /// counterclockwise.
+    pub fn cell_places(&self) -> Vec<(Point, f64)> {
+        self.grid().cells()
+    }
     /// The name of a cell: its site, from 1, and the letter of its sector.
     pub fn cell_name(&self, cell: usize) -> String {
         let (site, sector) = (cell as u32 / self.sectors, cell as u32 % self.sectors);
@@ -216,8 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_named_by_site_and_sector() {
+    fn cells_are_named_and_placed_by_site_and_sector() {
         let config = NetworkConfig::default();
+        let places = config.cell_places();
+        assert_eq!((places.len(), places[2].0), (config.cells(), [0.0, 0.0]));
+        assert!((places[3].0[0] - config.distance_m()).abs() < 1e-6, "the second site stands east of the first");
+        let directions: Vec<_> = places[..3].iter().map(|(_, degrees)| degrees.round()).collect();
+        assert_eq!(directions, [30.0, 150.0, 270.0]);
         assert_eq!(config.cells(), 21);
         assert_eq!([0, 2, 3, 20].map(|cell| config.cell_name(cell)), ["1a", "1c", "2a", "7c"]);
     }

@@ -175,13 +175,14 @@ impl Recorder {
                 ue: Some(*ue),
                 controller: "not ours".into(),
                 law: law(*ue, record.map_or(1, |record| record.drb), span),
-                has_router: false,
+                routers: Vec::new(),
                 is_uplink: false,
             }
         };
         let flows: Vec<_> = self.flows.iter().enumerate().map(flow).collect();
         let description = Description {
             name: &self.scenario.name,
+            description: &self.scenario.description,
             seed: self.scenario.seed,
             duration: whole,
             warmup: self.scenario.warmup,
@@ -198,10 +199,12 @@ impl Recorder {
         let mut result = self.recorder.result(&description, &self.last);
         let marked = |marked: Option<u64>| marked.filter(|_| !self.is_du);
         let index = |name: &str| self.ues.iter().position(|ue| ue.name == name).unwrap_or(0);
-        for BearerResult { ue, drb, law: said, marked: marks, .. } in
+        for BearerResult { ue, drb, law: said, thresholds, marked: marks, .. } in
             result.bearers.iter_mut().filter(|bearer| bearer.direction == tidemark_record::Direction::Downlink)
         {
-            (*said, *marks) = (law(index(ue), *drb, (began, now)), marked(*marks));
+            let laws = law(index(ue), *drb, (began, now));
+            thresholds.retain(|_| laws == *said);
+            (*said, *marks) = (laws, marked(*marks));
         }
         result.ues.iter_mut().for_each(|UeResult { marked: marks, .. }| *marks = marked(*marks));
         for (flow, codepoints) in result.flows.iter_mut().zip(&self.codepoints) {

@@ -227,6 +227,24 @@ impl LawConfig {
         }
     }
 
+    /// Keys and values of the delays that a DRB's queue is held to, whose first QoS flow has this 5QI, 0 where nobody knows it; none for
+    /// a law of another crate.
+    pub fn thresholds(&self, five_qi: u8) -> impl Iterator<Item = (&'static str, Duration)> {
+        let (first, second) = match (*self).for_five_qi(five_qi) {
+            Self::None {} | Self::Custom(_) => (None, None),
+            Self::L4span(config) => (Some(("tau_s", config.tau_s)), Some(("tau_classic", config.tau_classic))),
+            Self::Ramp(ramp) | Self::Upf(UpfConfig { ramp, .. }) => {
+                (Some(("low", ramp.low)), Some(("high", ramp.high)))
+            }
+            Self::Step(config) => (Some(("threshold", config.threshold)), None),
+            Self::Dualpi2(config) => (Some(("min_th", config.min_th)), Some(("target", config.target))),
+            Self::Codel(config) | Self::EcnCodel(config) => (Some(("target", config.target)), None),
+            Self::DropHead(config) => (Some(("above", config.above)), None),
+            Self::Tide(config) => (Some(("tau_s", config.tau_s)), None),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// Key and age of the oldest packet above which every L4S packet is marked, in a law that has such a step; a ramp ends at it.
     pub fn l4s_step(&self) -> Option<(&'static str, Duration)> {
         match self {

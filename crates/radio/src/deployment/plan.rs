@@ -1,7 +1,7 @@
 //! The part of a deployment that does not change: sites, their antennas, and the world around them.
 
 use super::antenna::Antenna;
-use super::layout::Layout;
+use super::layout::{Layout, Point};
 use super::propagation::Environment;
 
 /// Description of a grid of alike sites.
@@ -38,20 +38,31 @@ pub struct Plan {
     pub(super) antennas: Vec<Antenna>,
 }
 
+impl Grid {
+    /// Direction of a sector in radians from east, counterclockwise: the first one of a site looks 30 degrees north of east.
+    fn azimuth(&self, sector: u32) -> f64 {
+        let turn = f64::from(sector) / f64::from(self.sectors);
+        core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
+    }
+
+    /// Place of each cell, and the direction in which it looks, in degrees from east, counterclockwise.
+    pub fn cells(&self) -> Vec<(Point, f64)> {
+        let sites = Layout::new(self.sites, self.distance_m, false).sites;
+        let cells = |site| (0..self.sectors).map(move |sector| (site, self.azimuth(sector).to_degrees()));
+        sites.into_iter().flat_map(cells).collect()
+    }
+}
+
 impl Plan {
-    /// Plans a grid. The first sector of a site looks 30 degrees north of east.
+    /// Plans a grid.
     pub fn new(grid: &Grid) -> Self {
-        let azimuth = |sector: u32| {
-            let turn = f64::from(sector) / f64::from(grid.sectors);
-            core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
-        };
         Self {
             environment: grid.environment,
             carrier_ghz: grid.carrier_ghz,
             power_dbm: grid.power_dbm,
             layout: Layout::new(grid.sites, grid.distance_m, grid.wrap_around),
             antennas: (0..grid.sectors)
-                .map(|sector| Antenna::new(azimuth(sector), grid.rows, grid.downtilt_deg))
+                .map(|sector| Antenna::new(grid.azimuth(sector), grid.rows, grid.downtilt_deg))
                 .collect(),
         }
     }

@@ -135,6 +135,7 @@ fn cells(run: &RunResult) -> Vec<Value> {
         ues: Some(run.ues.len() as f64),
         handovers: 0,
         satisfied: run.cell.satisfied,
+        place: None,
     };
     values(&[only])
 }
@@ -284,7 +285,8 @@ mod tests {
         }
     }
     /// Numbers of the summary that no file has, and the reason.
-    const LEFT_OUT: [(&str, &str); 5] = [
+    const LEFT_OUT: [(&str, &str); 6] = [
+        ("bearers.thresholds", "values of the scenario's law, as many as it has"),
         ("flows.buffer_limited", "a warning says it where it is much"),
         ("flows.gave_way", "what a live session says of a sender, which no run in virtual time has"),
         ("routers.tdq_s", "tdq.csv has a row for each of its pairs"),

@@ -75,7 +75,7 @@ impl Recorder {
             ue: None,
             controller: "not ours".into(),
             law: self.ways[*way].1.clone(),
-            has_router: true,
+            routers: vec![self.ways[*way].0.clone()],
             is_uplink: *way == 1,
         };
         let flows: Vec<_> = self.flows.iter().map(flow).collect();
@@ -89,6 +89,7 @@ impl Recorder {
         let mut result = self.recorder.result(
             &Description {
                 name: &self.scenario.name,
+                description: &self.scenario.description,
                 seed: self.scenario.seed,
                 duration: self.last.at.since(Instant::ZERO),
                 warmup: self.scenario.warmup,
