@@ -24,7 +24,7 @@ build: web
 
 # The report page, one self-contained file that the command carries inside.
 web: web/dist/report.html
-web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
+web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
 # What fails fast comes first. Parts of one argument run beside each other: packages and pages are fetched meanwhile. What is in real time runs beside nothing that works.

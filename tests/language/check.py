@@ -166,7 +166,7 @@ def comments_of(file: str, source: str):
         return doc_comments(source)
     if file.endswith(".py") or source.startswith("#!/usr/bin/env python"):
         return docstrings(source)
-    return jsdoc_comments(source) if file.endswith(".ts") else ()
+    return jsdoc_comments(source) if file.endswith((".ts", ".tsx")) else ()
 
 
 def bad_openers(file: str, source: str) -> tuple[int, list[Fault]]:

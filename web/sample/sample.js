@@ -19,6 +19,12 @@ const CHANNELS = /** @type {const} */ (["static", "pedestrian", "vehicular"]);
 /** Typical RLC queue delay of each controller, in ms. */
 const QUEUE = { prague: 9, cubic: 180, bbr: 60 };
 
+/** A bearer of 5QI 9 under L4Span's law. */
+const BEARER = {
+  ue: "ue-1", drb: 1, direction: "downlink", qfi: [1], five_qi: [9], law: "l4span", thresholds: [{ key: "tau_s", delay_ms: 10 }, { key: "tau_classic", delay_ms: 25 }],
+  throughput_mbps: 4.5, queue_ms: null, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765,
+};
+
 /** @param {number} value */
 const round = (value) => Math.round(value * 1000) / 1000;
 
@@ -48,7 +54,7 @@ export function sample(count) {
   const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
   const series = {
     flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows(), pacing_mbps: rows(), target_mbps: rows(), alpha: rows(), frame_delay_ms: rows() },
-    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), recommended_mbps: rows() },
+    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), recommended_mbps: rows(), east_m: rows(), north_m: rows(), sinr_db: rows(), cell: rows() },
     uplinks: { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows(), recommended_mbps: rows() },
     routers: { throughput_mbps: rows(), capacity_mbps: rows(), queue_ms: rows(), marks: rows() },
     cells: { throughput_mbps: rows(), utilisation: rows(), ues: rows(), handovers: rows() },
@@ -131,6 +137,7 @@ export function sample(count) {
   return {
     tidemark: "0.1.0",
     name: count <= 3 ? "first-look" : "crowd",
+    description: "Made up: a download to each phone of one cell",
     seed: 1,
     duration_s: duration,
     warmup_s: 2,
@@ -139,7 +146,7 @@ export function sample(count) {
     flows,
     cdfs,
     ues,
-    bearers: /** @type {Record<string, unknown>[]} */ ([]),
+    bearers: /** @type {Record<string, unknown>[]} */ (ues.map(({ name }) => ({ ...BEARER, ue: name }))),
     series: { t_s, ...series },
   };
 }
@@ -164,10 +171,10 @@ export function network(count) {
     const handovers = t_s.map(() => (random() < 0.05 ? 1 : 0));
     series.handovers.push(handovers);
     const name = `${Math.floor(i / 3) + 1}${"ABC"[i % 3]}`;
-    return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length, satisfied: i % 2 === 0 ? 0.75 : null };
+    return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length, satisfied: i % 2 === 0 ? 0.75 : null, position_m: [round(180 * Math.cos(Math.floor(i / 3))), round(180 * Math.sin(Math.floor(i / 3)))], azimuth_deg: 30 + 120 * (i % 3) };
   });
   const queue = quantiles([1, 2, 3, 5, 8]);
-  const bearer = { ue: "ue-1", drb: 1, direction: "downlink", qfi: [1], five_qi: [9], law: "l4span", throughput_mbps: 4.5, queue_ms: queue, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765 };
+  const bearer = { ...BEARER, queue_ms: queue };
   const bearers = [
     bearer,
     { ...bearer, direction: "uplink", throughput_mbps: 0.25, marked: 0, dropped: 0, in_budget: 0.5 },
@@ -183,9 +190,16 @@ export function network(count) {
     handovers: i,
     sinr_db: round(14.5 - 6 * i),
   }));
+  const places = {
+    east_m: ues.map((_, i) => t_s.map((t) => round(120.5 * i + 2 * (t - 20)))),
+    north_m: ues.map((_, i) => t_s.map(() => round(60 - 80.2 * i))),
+    sinr_db: ues.map((_, i) => t_s.map((t) => round(14.5 - 6 * i + Math.sin(t)))),
+    // The second UE changes cells at half time, the third twice.
+    cell: ues.map((_, i) => t_s.map((t) => (i === 1 && t > 10 ? 4 : i === 2 && t > 6 && t < 14 ? 7 : i))),
+  };
   // The first recommendation comes a second after the start.
   const recommended_mbps = ues.map((_, i) => t_s.map((t) => (i === 0 && t > 1 ? round(11 + Math.sin(t / 2)) : null)));
-  return { ...run, name: "network", cells, bearers, ues, series: { ...run.series, ues: { ...run.series.ues, recommended_mbps }, cells: series } };
+  return { ...run, name: "network", cells, bearers, ues, series: { ...run.series, ues: { ...run.series.ues, ...places, recommended_mbps }, cells: series } };
 }
 
 /**
@@ -275,7 +289,7 @@ export function routed() {
     const part = [5.6, 18.3][i] ?? 0;
     const { mean, p50, p95, p99, p999 } = flow.owd_ms;
     const owd_ms = { mean: round(mean + part), p50: round(p50 + part), p95: round(p95 + part), p99: round(p99 + part), p999: round(p999 + part) };
-    return { ...flow, owd_ms, split_ms: { ...flow.split_ms, router: part } };
+    return { ...flow, routers: ["transit", "peering"].slice(0, 2 - i), owd_ms, split_ms: { ...flow.split_ms, router: part } };
   });
   return { ...run, name: "routed", flows, routers, series: { ...run.series, routers: series } };
 }

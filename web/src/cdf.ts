@@ -1,5 +1,6 @@
 /** Delay distributions on one logarithmic grid, so that flows can be compared and grouped at every delay. */
 
+import { bisector } from "d3-array";
 import type { Measured, Rows } from "./read.ts";
 import type { Cdf } from "./report.ts";
 
@@ -24,11 +25,13 @@ export function grid(cdfs: Cdf[]): number[] {
   return points;
 }
 
+const byDelay = bisector<[number, number], number>(([delay]) => delay);
+
 /** The fraction of packets with at most this delay; between two points it is on the straight line through them. */
 export function fractionAt(cdf: Cdf, delay: number): number {
-  const above = cdf.findIndex(([there]) => there > delay);
+  const above = byDelay.right(cdf, delay);
   if (above === 0) return 0;
-  if (above < 0) return cdf.at(-1)?.[1] ?? 0;
+  if (above === cdf.length) return cdf.at(-1)?.[1] ?? 0;
   const [lowDelay, low] = cdf[above - 1] as [number, number];
   const [highDelay, high] = cdf[above] as [number, number];
   return low + ((high - low) * (delay - lowDelay)) / (highDelay - lowDelay);

@@ -3,6 +3,7 @@
  * group, with some picked ones as lines on top: sixty-four lines would hide what they show.
  */
 
+import { computed, signal } from "@preact/signals";
 import { DASHES } from "./theme.ts";
 
 /** Distinct colours, hence the most lines on a plot. */
@@ -22,22 +23,28 @@ export interface Group {
   colour: number;
 }
 
+/** Entity that has a line, in this colour. */
+export interface Line {
+  entity: number;
+  colour: number;
+}
+
 export class Ensemble {
   readonly noun: string;
   readonly names: string[];
   /** The ways to group that make two or three groups; others tell nothing or too much. */
   readonly groupings: Grouping[];
-  grouping: Grouping | null;
+  private readonly chosen = signal<Grouping | null>(null);
   /** Entity of each line, in the order of their colours; a free line is null. */
-  private lines: (number | null)[] = [];
-  private hover: number | null = null;
-  private readonly listeners: ((picked: boolean) => void)[] = [];
+  private readonly lines = signal<(number | null)[]>([]);
+  private readonly pointed = signal<number | null>(null);
+  private readonly parts = computed(() => this.split());
 
   constructor(noun: string, names: string[], groupings: Grouping[], first: number[]) {
     this.noun = noun;
     this.names = names;
     this.groupings = this.many ? groupings.filter((g) => inRange(new Set(g.of).size)) : [];
-    this.grouping = this.groupings[0] ?? null;
+    this.chosen.value = this.groupings[0] ?? null;
     this.setLines(this.many ? first : names.map((_, index) => index));
   }
 
@@ -46,15 +53,12 @@ export class Ensemble {
     return this.names.length > COLOURS;
   }
 
+  get grouping(): Grouping | null {
+    return this.chosen.value;
+  }
+
   get groups(): Group[] {
-    if (!this.many) return [];
-    const grouping = this.grouping;
-    const names = grouping ? [...new Set(grouping.of)].sort() : [`all ${this.names.length} ${this.noun}s`];
-    return names.map((name, colour) => ({
-      name,
-      colour,
-      members: this.names.map((_, index) => index).filter((index) => !grouping || grouping.of[index] === name),
-    }));
+    return this.parts.value;
   }
 
   /** Number that may be picked at once. */
@@ -62,13 +66,13 @@ export class Ensemble {
     return this.many ? COLOURS - this.groups.length : COLOURS;
   }
 
-  get picked(): { entity: number; colour: number }[] {
+  get picked(): Line[] {
     const offset = this.many ? this.groups.length : 0;
-    return this.lines.flatMap((entity, line) => (entity === null ? [] : [{ entity, colour: line + offset }]));
+    return this.lines.value.flatMap((entity, line) => (entity === null ? [] : [{ entity, colour: line + offset }]));
   }
 
   get hovered(): number | null {
-    return this.hover;
+    return this.pointed.value;
   }
 
   colourOf(entity: number): number | null {
@@ -77,45 +81,50 @@ export class Ensemble {
 
   /** Picks or drops an entity; with no line free, the last line is given up. */
   toggle(entity: number): void {
-    const line = this.lines.indexOf(entity);
-    if (line >= 0) this.lines[line] = null;
+    const lines = [...this.lines.value];
+    const line = lines.indexOf(entity);
+    if (line >= 0) lines[line] = null;
     else {
       // Of a few, each keeps its own colour, whatever is switched off and on again.
-      const free = this.many ? this.lines.indexOf(null) : entity;
-      this.lines[free >= 0 ? free : this.lines.length - 1] = entity;
+      const free = this.many ? lines.indexOf(null) : entity;
+      lines[free >= 0 ? free : lines.length - 1] = entity;
     }
-    this.tell(true);
+    this.lines.value = lines;
+  }
+
+  /** Gives lines to these, and to no others. */
+  pick(entities: number[]): void {
+    if (this.many) this.setLines(entities);
+    else this.lines.value = this.names.map((_, index) => (entities.includes(index) ? index : null));
   }
 
   clear(): void {
-    this.lines.fill(null);
-    this.tell(true);
+    this.pick([]);
   }
 
   groupBy(label: string | null): void {
     const kept = this.picked.map((line) => line.entity);
-    this.grouping = this.groupings.find((g) => g.label === label) ?? null;
+    this.chosen.value = this.groupings.find((g) => g.label === label) ?? null;
     this.setLines(kept);
-    this.tell(true);
   }
 
   setHovered(entity: number | null): void {
-    if (entity === this.hover) return;
-    this.hover = entity;
-    this.tell(false);
+    this.pointed.value = entity;
   }
 
-  /** The listener learns whether the lines changed, or only what is pointed at. */
-  subscribe(listener: (picked: boolean) => void): void {
-    this.listeners.push(listener);
+  private split(): Group[] {
+    if (!this.many) return [];
+    const grouping = this.chosen.value;
+    const names = grouping ? [...new Set(grouping.of)].sort() : [`all ${this.names.length} ${this.noun}s`];
+    return names.map((name, colour) => ({
+      name,
+      colour,
+      members: this.names.map((_, index) => index).filter((index) => !grouping || grouping.of[index] === name),
+    }));
   }
 
   private setLines(entities: number[]): void {
-    this.lines = Array.from({ length: this.capacity }, (_, line) => entities[line] ?? null);
-  }
-
-  private tell(picked: boolean): void {
-    for (const listener of this.listeners) listener(picked);
+    this.lines.value = Array.from({ length: this.capacity }, (_, line) => entities[line] ?? null);
   }
 }
 

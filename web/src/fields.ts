@@ -8,6 +8,8 @@ export interface RunResult {
   commit?: string | null;
   /** Name of the scenario. */
   name: string;
+  /** Purpose of the scenario; absent where it says none. */
+  description?: string | null;
   /** Seed. */
   seed: number;
   /** Virtual seconds. */
@@ -68,6 +70,14 @@ export interface NetworkCellResult {
   handovers: number;
   /** Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none. */
   satisfied?: number | null;
+}
+
+/** Place of a cell. */
+export interface CellPlace {
+  /** Position: metres east and north of the centre site. */
+  position_m: [number, number];
+  /** Direction in which it looks, in degrees from east, counterclockwise. */
+  azimuth_deg: number;
 }
 
 /** Event of a live cell: what somebody did to it while it ran. */
@@ -136,6 +146,8 @@ export interface FlowResult {
   controller: string;
   /** The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order. */
   law: string;
+  /** Names of the routers on the way of its data, in their order; absent where there is none. */
+  routers?: string[];
   /** IP bytes delivered to the UE while the flow was active, as a rate. */
   throughput_mbps: number;
   /** Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours. */
@@ -332,6 +344,8 @@ export interface BearerResult {
   five_qi: number[];
   /** Marking law; of an uplink that of the marker at the gNB. */
   law: string;
+  /** Delays that its law holds its queue to, by the law's keys; absent where it has none, and where the law changed during the run. */
+  thresholds?: Threshold[];
   /** IP bytes that reached the UE, or left the gNB towards the core, as a rate. */
   throughput_mbps: number;
   /** Time of its packets in the RLC queue; of an uplink their wait at the UE. */
@@ -344,6 +358,14 @@ export interface BearerResult {
   delay_budget_ms: number;
   /** Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there were none. */
   in_budget: number | null;
+}
+
+/** Delay that a law holds a queue to. */
+export interface Threshold {
+  /** Key of the law. */
+  key: string;
+  /** Delay that the key has. */
+  delay_ms: number;
 }
 
 /** Bit rate recommendations to one UE, of one direction. */
@@ -500,6 +522,14 @@ export interface UeSeries {
   queued: number[][];
   /** The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where no UE got any. */
   recommended_mbps: ((number | null)[])[];
+  /** Metres east of the centre site at the end of the interval. It and those below are empty for a cell without a place. */
+  east_m: number[][];
+  /** Metres north of it. */
+  north_m: number[][];
+  /** SINR at the end of the interval, fading left out. */
+  sinr_db: number[][];
+  /** Number of the cell that serves it at the end of the interval, in the order of the cells, from 0. */
+  cell: number[][];
 }
 
 /** Series per UE of what it sends: outer index the UE, inner the interval. */
@@ -559,13 +589,14 @@ export const VERSION = "0.1.0";
 
 /** Kind of every field, by type; one that can be absent ends with a question mark. */
 export const FIELDS: Record<string, Record<string, string>> = {
-  RunResult: { tidemark: "string", commit: "string?", name: "string", seed: "number", duration_s: "number", warmup_s: "number", interrupted_at_s: "number?", warnings: "string[]?", cell: "CellResult", cells: "NetworkCellResult[]?", live: "LiveResult?", flows: "FlowResult[]", ues: "UeResult[]", bearers: "BearerResult[]", routers: "RouterResult[]?", jain: "number?", events: "Event[]?", scenario: "string" },
+  RunResult: { tidemark: "string", commit: "string?", name: "string", description: "string?", seed: "number", duration_s: "number", warmup_s: "number", interrupted_at_s: "number?", warnings: "string[]?", cell: "CellResult", cells: "NetworkCellResult[]?", live: "LiveResult?", flows: "FlowResult[]", ues: "UeResult[]", bearers: "BearerResult[]", routers: "RouterResult[]?", jain: "number?", events: "Event[]?", scenario: "string" },
   CellResult: { utilisation: "number", uplink_utilisation: "number?", throughput_mbps: "number", satisfied: "number?", conservation: "string" },
-  NetworkCellResult: { name: "string", utilisation: "number", throughput_mbps: "number", ues: "number", handovers: "number", satisfied: "number?" },
+  NetworkCellResult: { name: "string", utilisation: "number", throughput_mbps: "number", ues: "number", handovers: "number", satisfied: "number?", position_m: "[number, number]?", azimuth_deg: "number?" },
+  CellPlace: { position_m: "[number, number]", azimuth_deg: "number" },
   Event: { t_s: "number", event: "string", ue: "string?", detail: "string?" },
   LiveResult: { lateness_us: "Lateness", busy: "number", real_time_priority: "boolean", packets_in: "number", packets_out: "number", refused: "number", unroutable: "number?", unreadable: "number?", overload: "number", not_admitted: "number", device_drops: "number", empty_under_marks: "number?", uplink_busy_s: "number?" },
   Lateness: { p50: "number", p99: "number", p999: "number", max: "number", deadlines: "number" },
-  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", buffer_limited: "number?", split_ms: "Split" },
+  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", routers: "string[]?", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", buffer_limited: "number?", split_ms: "Split" },
   Transfers: { completed: "number", completion_ms: "Quantiles" },
   MediaResult: { frames_sent: "number", frames_discarded: "number", frames_received: "number", frames_lost: "number", freezes: "number", frozen_s: "number", delay_ms: "Quantiles", sender_queue_ms: "Quantiles", delay_budget_ms: "number", in_budget: "number", satisfied: "boolean" },
   Freeze: { flow: "string", t_s: "number", frozen_s: "number" },
@@ -574,13 +605,14 @@ export const FIELDS: Record<string, Record<string, string>> = {
   Split: { propagation: "number", router: "number?", cu: "number", queuing: "number", scheduling: "number", harq: "number", rlc: "number", reordering: "number" },
   UeResult: { name: "string", channel: "string", throughput_mbps: "number", queue_ms: "Quantiles", mcs_mean: "number", bler: "number", marked: "number?", dropped: "number", prb_share: "number", frames_in_budget: "number?", satisfied: "boolean?", anbr: "AnbrResult?", uplink_anbr: "AnbrResult?", uplink: "UplinkResult?", cell: "string?", position_m: "[number, number]?", handovers: "number?", sinr_db: "number?" },
   UplinkResult: { throughput_mbps: "number", queue_ms: "Quantiles", mcs_mean: "number", bler: "number", prb_share: "number", blocks: "number", harq_retransmissions: "number", lost_blocks: "number", marked: "number" },
-  BearerResult: { ue: "string", drb: "number", direction: "string", qfi: "number[]", five_qi: "number[]", law: "string", throughput_mbps: "number", queue_ms: "Quantiles", marked: "number?", dropped: "number", delay_budget_ms: "number", in_budget: "number" },
+  BearerResult: { ue: "string", drb: "number", direction: "string", qfi: "number[]", five_qi: "number[]", law: "string", thresholds: "Threshold[]?", throughput_mbps: "number", queue_ms: "Quantiles", marked: "number?", dropped: "number", delay_budget_ms: "number", in_budget: "number" },
+  Threshold: { key: "string", delay_ms: "number" },
   AnbrResult: { recommendations: "number", mean_mbps: "number", queries: "number?", forbidden: "number?" },
   UePlace: { cell: "string", position_m: "[number, number]", handovers: "number", sinr_db: "number" },
   MarkResult: { flow: "string", packet: "number", sent_s: "number", t_s: "number", ue: "string", drb: "number", bytes: "number", came: "string", verdict: "string", law: "string", rule: "string", mark_odds: "number", drop_odds: "number", draw_kind: "string", draw: "number", age_ms: "number", estimated_kb: "number", estimated_mbps: "number", deviation_mbps: "number", estimated_ms: "number", report_age_ms: "number", queued_kb: "number", queued_packets: "number", queued_ms: "number", lost: "string", arrived_s: "number", propagation_ms: "number", router_ms: "number", cu_ms: "number", queuing_ms: "number", scheduling_ms: "number", harq_ms: "number", rlc_ms: "number", reordering_ms: "number", answered_s: "number", window_before_kb: "number", window_after_kb: "number", rate_before_mbps: "number", rate_after_mbps: "number" },
   Series: { t_s: "number[]", flows: "FlowSeries", ues: "UeSeries", uplinks: "UplinkSeries", routers: "RouterSeries", cells: "CellSeries" },
   FlowSeries: { throughput_mbps: "number[][]", rtt_ms: "((number)[])[]", marks: "number[][]", cwnd_kb: "((number)[])[]", pacing_mbps: "((number)[])[]", target_mbps: "((number)[])[]", alpha: "((number)[])[]", frame_delay_ms: "((number)[])[]" },
-  UeSeries: { queue_ms: "((number)[])[]", mcs: "((number)[])[]", throughput_mbps: "number[][]", queued: "number[][]", recommended_mbps: "((number)[])[]" },
+  UeSeries: { queue_ms: "((number)[])[]", mcs: "((number)[])[]", throughput_mbps: "number[][]", queued: "number[][]", recommended_mbps: "((number)[])[]", east_m: "number[][]", north_m: "number[][]", sinr_db: "number[][]", cell: "number[][]" },
   UplinkSeries: { throughput_mbps: "number[][]", queue_ms: "((number)[])[]", reported_kb: "number[][]", mcs: "((number)[])[]", recommended_mbps: "((number)[])[]" },
   CellSeries: { throughput_mbps: "number[][]", utilisation: "((number)[])[]", ues: "number[][]", handovers: "number[][]" },
   RouterSeries: { throughput_mbps: "number[][]", capacity_mbps: "number[][]", queue_ms: "((number)[])[]", marks: "number[][]" },

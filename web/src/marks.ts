@@ -1,11 +1,9 @@
-/** List of the marks nearest to the time that is pointed at, with their reasons. */
+/** Marks nearest to a chosen moment, with their reasons. */
 
 import type { Mark } from "./report.ts";
-import { el } from "./dom.ts";
 import { ABSENT, figure } from "./format.ts";
-import type { Stack } from "./stack.ts";
 
-/** Rows of the list; its height stays as it is while the cursor moves. */
+/** Rows of the list; a glance takes no more. */
 const ROWS = 6;
 
 /** Finds the marks nearest to a time, in the order of time; `marks` are in that order. */
@@ -34,7 +32,7 @@ export function drawn({ odds, draw, draw_kind }: Mark): string {
 }
 
 /** Columns of text and of numbers. */
-const COLUMNS: [heading: string, kind: "text" | "number", value: (mark: Mark) => string][] = [
+export const COLUMNS: [heading: string, kind: "text" | "number", value: (mark: Mark) => string][] = [
   ["time (s)", "number", ({ t_s }) => t_s.toFixed(4)],
   ["flow", "text", ({ flow }) => flow],
   ["packet", "number", ({ packet }) => String(packet ?? ABSENT)],
@@ -46,21 +44,3 @@ const COLUMNS: [heading: string, kind: "text" | "number", value: (mark: Mark) =>
   ["one way (ms)", "number", ({ delay_ms }) => figure(delay_ms)],
   ["sender learned (s)", "number", ({ answered_s }) => answered_s?.toFixed(4) ?? ABSENT],
 ];
-
-/** List that follows the cursor of the plots; null for a run that kept no marks. */
-export function markList(marks: Mark[], stack: Stack): HTMLElement | null {
-  if (marks.length === 0) return null;
-  const body = el("tbody");
-  const note = el("p", { class: "note" });
-  const show = (time: number): void => {
-    note.textContent = `Marks nearest to ${time.toFixed(2)} s, with what the marker estimated and what the RLC queue was.`;
-    const rows = nearestMarks(marks, time).map((mark) => el("tr", {}, ...COLUMNS.map(([, kind, value]) => el("td", { class: kind }, value(mark)))));
-    body.replaceChildren(...rows);
-  };
-  // The list of the last time stays when the pointer leaves: then it can be read.
-  stack.listen((time) => time !== null && show(time));
-  show((marks[marks.length >> 1] as Mark).t_s);
-  const head = el("thead", {}, el("tr", {}, ...COLUMNS.map(([heading, kind]) => el("th", { scope: "col", class: kind }, heading))));
-  const table = el("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Marks and their reasons" }, el("table", {}, el("caption", {}, "Marks and their reasons"), head, body));
-  return el("div", { id: "marks" }, el("h3", {}, "Why packets were marked"), note, table);
-}

@@ -64,8 +64,10 @@ export function read<T>(type: string, value: unknown): Read<T> {
 /** Reads series of a declared type: a row for each entity, with a value for each interval. */
 export function readSeries<T>(type: string, value: unknown, entities: number, intervals: number): Record<keyof T, Rows> {
   const given = object(value);
-  const rows = (of: unknown): Rows => Array.from({ length: entities }, (_, entity) => Array.from({ length: intervals }, (_, at) => measured(list(list(of)[entity])[at])));
-  return Object.fromEntries(Object.keys(FIELDS[type] ?? {}).map((name) => [name, rows(given[name])])) as Record<keyof T, Rows>;
+  // Of what nobody measured there are no rows: half a thousand UEs have a dozen series each.
+  const row = (of: unknown[]): Measured[] => Array.from({ length: intervals }, (_, at) => measured(of[at]));
+  const rows = (of: unknown[]): Rows => (of.length === 0 ? [] : Array.from({ length: entities }, (_, entity) => row(list(of[entity]))));
+  return Object.fromEntries(Object.keys(FIELDS[type] ?? {}).map((name) => [name, rows(list(given[name]))])) as Record<keyof T, Rows>;
 }
 
 /** Reads a row of a CSV file of a declared type, by the columns of its heading. */

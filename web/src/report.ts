@@ -1,7 +1,7 @@
 /** Run in the page, read and checked. */
 
+import { csvParseRows } from "d3-dsv";
 import { unreadable } from "./check.ts";
-import { csvRows } from "./csv.ts";
 import type * as declared from "./fields.ts";
 import { type Json, list, type Measured, measured, object, type Read, read, readRow, readSeries, type Rows, text } from "./read.ts";
 
@@ -11,7 +11,7 @@ export type Ue = Read<declared.UeResult & Partial<declared.UePlace>>;
 export type Anbr = Read<declared.AnbrResult>;
 export type Bearer = Read<declared.BearerResult>;
 export type Router = Read<declared.RouterResult>;
-export type Cell = Read<declared.NetworkCellResult>;
+export type Cell = Read<declared.NetworkCellResult & Partial<declared.CellPlace>>;
 export type Live = Read<declared.LiveResult>;
 
 /** Result with a time; without one it could stand nowhere. */
@@ -52,14 +52,17 @@ export interface Figure {
   values: Measured[];
 }
 
-export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" | "ues" | "events"> {
+export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" | "ues" | "cells" | "events"> {
   seed: string;
   flows: Flow[];
   ues: Ue[];
+  cells: Cell[];
   events: Event[];
   freezes: Freeze[];
-  /** In the order of time; none where the run kept none. */
-  marks: Mark[];
+  /** True for a run that kept marks. */
+  hasMarks: boolean;
+  /** Reads the marks, in the order of time: thousands, which a reader may never ask for. */
+  marks: () => Mark[];
   t_s: number[];
   series: Series;
   /** None where no file of an application was joined. */
@@ -95,9 +98,15 @@ function timed<T extends { t_s: Measured }>(results: T[]): (T & { t_s: number })
   return results.filter((result): result is T & { t_s: number } => result.t_s !== null);
 }
 
+/** Gives what `make` gives, which is asked once. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
 /** Reads the text of `marks.csv`. */
 function marks(value: unknown): Mark[] {
-  const [heading = [], ...rows] = csvRows(text(value));
+  const [heading = [], ...rows] = csvParseRows(text(value));
   const read = timed(rows.map((row) => readRow<declared.MarkResult>("MarkResult", heading, row)));
   return read.map((mark) => ({
     ...mark,
@@ -162,9 +171,11 @@ export function parse(source: string): Report {
     seed: seed(trimmed, data.seed),
     flows: list(data.flows).map((value, index) => flow(value, object(cdfs[index]))),
     ues: ues as Ue[],
+    cells: cells as Cell[],
     events: timed(run.events),
     freezes: timed(list(data.freezes).map((freeze) => read<declared.Freeze>("Freeze", freeze))).filter((freeze): freeze is Freeze => freeze.frozen_s !== null),
-    marks: marks(data.marks).sort((a, b) => a.t_s - b.t_s),
+    hasMarks: text(data.marks) !== "",
+    marks: once(() => marks(data.marks).sort((a, b) => a.t_s - b.t_s)),
     t_s,
     series: {
       flows: series("FlowSeries", "flows", flows),

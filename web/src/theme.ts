@@ -44,14 +44,9 @@ export const DASHES: number[][] = [[], [], [], [7, 3], [7, 3], [2, 3]];
 export type Choice = "auto" | "light" | "dark";
 
 const KEY = "tidemark-theme";
-const system = matchMediaOrNone("(prefers-color-scheme: dark)");
-const listeners: ((printing: boolean) => void)[] = [];
+const system = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : null;
 let choice: Choice = "auto";
 let printing = false;
-
-function matchMediaOrNone(query: string): MediaQueryList | null {
-  return typeof matchMedia === "function" ? matchMedia(query) : null;
-}
 
 /** The palette in use: paper is white, whatever the screen is. */
 export function palette(): Palette {
@@ -59,14 +54,9 @@ export function palette(): Palette {
   return PALETTES[dark ? "dark" : "light"];
 }
 
-/** A colour of the current palette with an opacity, for the fill of a band. */
-export function translucent(colour: string, opacity: number): string {
-  return `${colour}${Math.round(opacity * 255).toString(16).padStart(2, "0")}`;
-}
-
-/** Called after every change of the palette, and before and after the page is printed. */
-export function onThemeChange(listener: (printing: boolean) => void): void {
-  listeners.push(listener);
+/** Text with each of the page's colours in place of its variable, for a picture that leaves the page. */
+export function coloured(text: string, { series, ...rest }: Palette): string {
+  return text.replace(/var\(--([a-z]+)(?:-(\d))?\)/g, (whole, name: string, index?: string) => (index === undefined ? rest[name as keyof typeof rest] : series[Number(index)]) ?? whole);
 }
 
 export function currentChoice(): Choice {
@@ -109,5 +99,4 @@ function apply(): void {
   for (const [name, value] of Object.entries(rest)) root.style.setProperty(`--${name}`, value);
   series.forEach((value, index) => root.style.setProperty(`--series-${index}`, value));
   root.style.colorScheme = colours === PALETTES.dark ? "dark" : "light";
-  for (const listener of listeners) listener(printing);
 }

@@ -1,3 +1,4 @@
+import { effect } from "@preact/signals";
 import { describe, expect, test } from "vitest";
 import { COLOURS, Ensemble, worst } from "../src/ensemble.ts";
 
@@ -85,16 +86,23 @@ describe("many", () => {
   });
 });
 
-test("listeners learn whether the lines changed or only what is pointed at, once", () => {
+test("whoever draws lines hears of changed lines alone, and of each once", () => {
   const ensemble = new Ensemble("flow", names(3), [], []);
-  const heard: boolean[] = [];
-  ensemble.subscribe((picked) => heard.push(picked));
+  const drawn: string[] = [];
+  const stop = effect(() => void drawn.push(lines(ensemble)));
   ensemble.setHovered(1);
-  ensemble.setHovered(1);
-  expect([ensemble.hovered, heard]).toEqual([1, [false]]);
   ensemble.toggle(0);
-  ensemble.setHovered(null);
-  expect(heard).toEqual([false, true, false]);
+  stop();
+  expect([ensemble.hovered, drawn]).toEqual([1, ["0:0 1:1 2:2", "1:1 2:2"]]);
+});
+
+test("what is picked by a link is shown, and nothing else", () => {
+  const few = new Ensemble("flow", names(4), [], []);
+  few.pick([3, 1]);
+  expect(lines(few)).toBe("1:1 3:3");
+  const many = new Ensemble("flow", names(64), [], [7]);
+  many.pick([40, 2]);
+  expect(lines(many)).toBe("40:1 2:2");
 });
 
 test("the worst is the largest that was measured", () => {

@@ -39,8 +39,11 @@ test("odds stand beside what was drawn", () => {
 
 test("marks are read in the order of time, and none without one", () => {
   const csv = 'flow,sent_s,t_s,verdict,mark_odds,drop_odds,estimated_ms,arrived_s\nb,1.9,2.0,drop,0.0,0.5,,\nc,,,,,,4.0,\n"a, ""1""",0.98,1.0,mark,0.25,0.0,3.0,1.01\n';
-  const { marks } = parse(JSON.stringify({ ...sample(3), marks: csv }));
+  const report = parse(JSON.stringify({ ...sample(3), marks: csv }));
+  const marks = report.marks();
+  expect([report.hasMarks, report.marks() === marks]).toEqual([true, true]);
   expect(marks.map(({ flow, estimated_ms, odds }) => [flow, estimated_ms, odds])).toEqual([['a, "1"', 3, 0.25], ["b", null, 0.5]]);
   expect(marks.map(({ delay_ms }) => delay_ms && Math.round(delay_ms))).toEqual([30, null]);
-  expect(parse(JSON.stringify({ ...sample(3), marks: null })).marks).toEqual([]);
+  const without = parse(JSON.stringify({ ...sample(3), marks: null }));
+  expect([without.hasMarks, without.marks()]).toEqual([false, []]);
 });

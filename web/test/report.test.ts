@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embed, network, routed, sample, uploads, video } from "../sample/sample.js";
 import { DataError, parse } from "../src/report.ts";
-import { eventsNote } from "../src/series.ts";
-import { severalBearers } from "../src/summary.ts";
+import { severalBearers } from "../src/columns.ts";
+import { happenings } from "../src/levels.ts";
 
 const page = (data: unknown): ReturnType<typeof parse> => parse(JSON.stringify(data));
 
@@ -72,7 +72,8 @@ describe("what a run wrote", () => {
     expect(page(run).ues).toMatchObject(run.ues);
     expect(page(run).series.ues).toMatchObject(filled(run.series.ues));
     for (const [struct, value] of [["NetworkCellResult", run.cells[0]], ["CellSeries", run.series.cells], ["BearerResult", run.bearers[0]]] as const) {
-      expect(written(struct), struct).toEqual(Object.keys(value as object));
+      const place = struct === "NetworkCellResult" ? written("CellPlace") : [];
+      expect([...written(struct).filter((field) => field !== "place"), ...place], struct).toEqual(Object.keys(value as object));
     }
     const several = (down: boolean): unknown => severalBearers(bearers, down).map(({ ue, drb, direction }) => [ue, drb, direction]);
     expect(several(true)).toEqual([["ue-1", 1, "downlink"], ["ue-1", 1, "uplink"], ["ue-1", 2, "downlink"]]);
@@ -125,7 +126,7 @@ describe("what a run wrote", () => {
     const { events } = page(completed({ events: [set, outage] }));
     expect(events).toEqual([{ ...set, ue: "" }, outage]);
     expect(written("Event")).toEqual(["t_s", "event", "ue", "detail"]);
-    expect(eventsNote(events)).toBe("Dashed lines: 6.0 s: set marker.law=l4span; 8.3 s: outage walker 500 ms.");
+    expect(happenings({ ...report, events })).toEqual([{ t_s: 6, label: "set marker.law=l4span" }, { t_s: 8.25, label: "outage walker 500 ms" }]);
     expect(report.events).toEqual([]);
   });
 
@@ -175,7 +176,7 @@ describe("what was not measured", () => {
     expect(shown?.owd_cdf).toEqual([]);
     expect(report.ues[0]?.queue_ms.mean).toBeNull();
     expect(report.t_s).toEqual([]);
-    expect(report.series.flows.rtt_ms).toEqual([[]]);
+    expect(report.series.flows.rtt_ms).toEqual([]);
   });
 
   test("leaves gaps in short rows and whole gaps for missing ones", () => {

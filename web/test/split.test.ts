@@ -1,8 +1,8 @@
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { routed } from "../sample/sample.js";
+import { expect, test } from "vitest";
+import { routed, sample } from "../sample/sample.js";
+import { Ensemble } from "../src/ensemble.ts";
 import { parse, type Split } from "../src/report.ts";
-import { mean, PARTS, partsOf, ticks, total } from "../src/split.ts";
+import { barsOf, mean, PARTS, partsOf, total } from "../src/split.ts";
 
 const split = (propagation: number | null, queuing: number | null, scheduling: number | null, harq: number | null): Split => ({
   propagation,
@@ -29,10 +29,11 @@ test("the bar's parts sum to the mean one-way delay, also over routers", () => {
   }
 });
 
-test("routers are no part where a run has none", () => {
+test("a part that no flow has is not shown", () => {
   const { flows } = parse(JSON.stringify(routed()));
-  expect(partsOf(flows)).toEqual(PARTS);
+  expect(partsOf(flows).map(({ key }) => key)).toContain("router");
   expect(partsOf(flows.slice(2)).map(({ key }) => key)).not.toContain("router");
+  expect(partsOf(flows).map(({ key }) => key)).not.toContain("cu");
 });
 
 test("the total is the sum, and absent where a part is", () => {
@@ -47,28 +48,13 @@ test("the mean is over the whole ones only", () => {
   expect(total(mean([split(1, null, 1, 1)]))).toBeNull();
 });
 
-describe("ticks", () => {
-  test.each([
-    [30, [0, 5, 10, 15, 20, 25, 30]],
-    [31, [0, 10, 20, 30]],
-    [100, [0, 20, 40, 60, 80, 100]],
-    [0.6, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]],
-    [7, [0, 2, 4, 6]],
-    [0, [0]],
-    [Number.NaN, [0]],
-  ])("to %d", (max, expected) => expect(ticks(max)).toEqual(expected));
-
-  test("are few, round, and end within one step of the largest", () => {
-    fc.assert(
-      fc.property(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), (max) => {
-        const all = ticks(max);
-        const step = all[1] as number;
-        expect(all.length).toBeGreaterThanOrEqual(3);
-        expect(all.length).toBeLessThanOrEqual(7);
-        expect(step.toExponential(0)).toMatch(/^[125]e/);
-        expect(all.at(-1)).toBeLessThanOrEqual(max * (1 + 1e-5));
-        expect(max - (all.at(-1) as number)).toBeLessThan(step * (1 + 1e-5));
-      }),
-    );
-  });
+test("of many flows the means of groups come first, then the longest bars, and what was not measured has none", () => {
+  const run = sample(64);
+  const { flows } = parse(JSON.stringify({ ...run, flows: run.flows.map((flow, i) => (i === 5 ? { ...flow, split_ms: null } : flow)) }));
+  const ensemble = new Ensemble("flow", flows.map(({ name }) => name), [{ label: "controller", of: flows.map(({ controller }) => controller) }], []);
+  const bars = barsOf(flows, ensemble, 12);
+  expect(bars.slice(0, 3).map(({ name }) => name)).toEqual(["bbr, mean", "cubic, mean", "prague, mean"]);
+  const sums = flows.flatMap(({ split_ms }) => total(split_ms) ?? []).sort((a, b) => b - a);
+  expect(bars.slice(3).map(({ sum }) => sum)).toEqual(sums.slice(0, 12));
+  expect(barsOf(flows, ensemble, 64)).toHaveLength(3 + 63);
 });

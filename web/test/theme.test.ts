@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DASHES, PALETTES, palette, translucent } from "../src/theme.ts";
+import { coloured, DASHES, PALETTES, palette } from "../src/theme.ts";
 
 type Triple = [number, number, number];
 
@@ -96,10 +96,9 @@ test("no more than three lines share a dash", () => {
   expect(DASHES).toHaveLength(PALETTES.light.series.length);
 });
 
-test("an opacity becomes the last byte", () => {
-  expect(translucent("#123456", 0)).toBe("#12345600");
-  expect(translucent("#123456", 0.2)).toBe("#12345633");
-  expect(translucent("#123456", 1)).toBe("#123456ff");
+test("a picture that leaves the page has the colours themselves", () => {
+  const { text, series } = PALETTES.light;
+  expect(coloured('fill="var(--text)" stroke="var(--series-5)" d="var(--unknown)"', PALETTES.light)).toBe(`fill="${text}" stroke="${series[5]}" d="var(--unknown)"`);
 });
 
 test("without a screen the palette is light", () => {

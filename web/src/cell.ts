@@ -1,0 +1,65 @@
+/** A live cell as its page knows it: its state now, and series since its start, of which the page adds what comes. */
+
+import type { Measured, Rows } from "./read.ts";
+
+export interface UeNow {
+  name: string;
+  channel: string;
+  law: string;
+  down_mbps: number;
+  up_mbps: number;
+  queue_p95_ms: Measured;
+  uplink_queue_p95_ms: Measured;
+  marked: Measured;
+  ce_packets: number;
+  dropped: number;
+  mcs: Measured;
+  recommended_down_mbps: Measured;
+  recommended_up_mbps: Measured;
+}
+
+export interface MarkNow {
+  t_s: number;
+  flow: string;
+  packet: number;
+  verdict: string;
+  law: string;
+  rule: string;
+  estimated_ms: Measured;
+  queued_ms: Measured;
+}
+
+/** State of a cell, one event of its stream. */
+export interface CellNow {
+  name: string;
+  t_s: number;
+  ues: UeNow[];
+  lateness_us: { p50: number; p99: number; p999: number } | null;
+  busy: number;
+  uplink_use: Measured;
+  warning: string | null;
+  marks: MarkNow[];
+}
+
+/** Values of a UE that are drawn. */
+export const DRAWN = ["down_mbps", "up_mbps", "queue_p95_ms", "uplink_queue_p95_ms", "mcs"] as const;
+export type Drawn = (typeof DRAWN)[number];
+
+/** Series since the start: a row for each UE. */
+export interface Past {
+  t_s: number[];
+  ues: Record<Drawn, Rows>;
+}
+
+export const NO_PAST: Past = { t_s: [], ues: { down_mbps: [], up_mbps: [], queue_p95_ms: [], uplink_queue_p95_ms: [], mcs: [] } };
+
+/** Points beyond which a page asks its server for the past anew, which is evenly spaced and has half as many at the most. */
+export const MOST = 4_096;
+
+/** The past with the present behind it; a state that is no later than the last one adds nothing. */
+export function followed(past: Past, now: CellNow): Past {
+  if (now.t_s <= (past.t_s.at(-1) ?? -1)) return past;
+  const row = (key: Drawn, ue: number): Measured[] => [...(past.ues[key][ue] ?? past.t_s.map(() => null)), now.ues[ue]?.[key] ?? null];
+  const rows = Object.fromEntries(DRAWN.map((key) => [key, now.ues.map((_, ue) => row(key, ue))])) as Past["ues"];
+  return { t_s: [...past.t_s, now.t_s], ues: rows };
+}

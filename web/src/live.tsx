@@ -1,0 +1,37 @@
+/** The page of a live cell: what it is doing now, and the same plots as a report's, which go on. */
+
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { type CellNow, followed, MOST, NO_PAST, type Past } from "./cell.ts";
+import { LivePage } from "./parts/LivePage.tsx";
+import "./style.css";
+import { startTheme } from "./theme.ts";
+
+const main = document.getElementById("live") as HTMLElement;
+const now = signal<CellNow | null>(null);
+const past = signal<Past>(NO_PAST);
+const ended = signal(false);
+
+startTheme();
+main.replaceChildren();
+render(<LivePage now={now} past={past} ended={ended} />, main);
+
+/** Follows the cell's stream: first comes its past, then its state, again and again. */
+function listen(): void {
+  const events = new EventSource("/events");
+  events.addEventListener("past", ({ data }) => {
+    ended.value = false;
+    past.value = JSON.parse(data) as Past;
+  });
+  events.onmessage = ({ data }) => {
+    const state = JSON.parse(data) as CellNow;
+    past.value = followed(past.value, state);
+    now.value = state;
+    if (past.value.t_s.length < MOST) return;
+    events.close();
+    listen();
+  };
+  events.onerror = () => (ended.value = true);
+}
+
+listen();

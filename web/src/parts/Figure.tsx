@@ -1,0 +1,43 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { Ensemble } from "../ensemble.ts";
+import { csvOf, entriesOf, pngOf, save, svgOf } from "../take.tsx";
+
+interface Props {
+  id: string;
+  title: string;
+  /** Note beside the title. */
+  note?: ComponentChildren;
+  /** Draws the picture in a box of this size. */
+  draw: (size: { width: number; height: number }) => VNode;
+  /** Height that it needs in the width of a column, where it is not a plot's. */
+  height?: number;
+  cells: () => (string | number)[][];
+  ensemble?: Ensemble;
+  children: ComponentChildren;
+}
+
+/** A picture with its title, and what a reader takes away of it. */
+export function Figure({ id, title, note, draw, height, cells, ensemble, children }: Props) {
+  const svg = (): string => svgOf(title, draw, ensemble ? entriesOf(ensemble) : [], height);
+  const take: [string, string, () => Promise<Blob> | Blob][] = [
+    ["SVG", "svg", () => new Blob([svg()], { type: "image/svg+xml" })],
+    ["PNG", "png", () => pngOf(svg())],
+    ["CSV", "csv", () => new Blob([csvOf(cells())], { type: "text/csv" })],
+  ];
+  return (
+    <figure class="panel" id={id}>
+      <figcaption>
+        <h3>{title}</h3>
+        <p class="readout">{note}</p>
+        <p class="take">
+          {take.map(([label, ending, make]) => (
+            <button key={label} type="button" aria-label={`${title} as ${label}`} onClick={async () => save(`${id}.${ending}`, await make())}>
+              {label}
+            </button>
+          ))}
+        </p>
+      </figcaption>
+      {children}
+    </figure>
+  );
+}

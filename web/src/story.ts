@@ -1,0 +1,142 @@
+/** Story of a run: a few sentences, each of which a picture shows. */
+
+import { share } from "./columns.ts";
+import { count, figure, percent, plain, withUnit } from "./format.ts";
+import { FULL } from "./levels.ts";
+import type { Measured } from "./read.ts";
+import type { Flow, Report } from "./report.ts";
+import { directions } from "./sets.ts";
+
+export interface Sentence {
+  /** Subject of the sentence, a link to the picture. */
+  subject: string;
+  rest: string;
+  /** Picture that shows it. */
+  panel: string;
+  /** Entities that the picture shall show. */
+  flows?: string[];
+  ues?: string[];
+}
+
+const ms = (value: Measured): string => withUnit(figure(value), "ms");
+const mbps = (value: Measured): string => withUnit(figure(value), "Mbit/s");
+/** Share of one in per cent, with two digits where it is small. */
+const percentage = (value: Measured): string => withUnit(percent(value === null || value >= 0.1 ? 0 : value >= 0.001 || value === 0 ? 1 : 2)(value), "%");
+
+/** The one with the largest value; none where nothing was measured. */
+export function largest<T>(of: T[], value: (one: T) => Measured): T | undefined {
+  return of.filter((one) => value(one) !== null).reduce<T | undefined>((best, one) => (best === undefined || (value(one) ?? 0) > (value(best) ?? 0) ? one : best), undefined);
+}
+
+/** Share of a row's measured values after the warm-up for which `holds`; null where there are none. */
+export function shareOf({ t_s, warmup_s }: Report, row: Measured[], holds: (value: number, index: number) => boolean): Measured {
+  const measured = row.flatMap((value, index) => (value !== null && (t_s[index] ?? 0) > (warmup_s ?? 0) ? [holds(value, index)] : []));
+  return measured.length === 0 ? null : measured.filter((held) => held).length / measured.length;
+}
+
+/** The story of a run: at most one sentence on each subject. */
+export function story(report: Report): Sentence[] {
+  return [bottleneck(report), queue(report), marks(report), frames(report), transfers(report), rates(report)].filter((sentence) => sentence !== null).slice(0, 5);
+}
+
+function bottleneck(report: Report): Sentence | null {
+  const cell = largest(report.cells, ({ utilisation }) => utilisation);
+  const link = fullestLink(report);
+  const uplink = uplinkOf(report);
+  if (uplink) return uplink;
+  const used = cell ? cell.utilisation : report.ues.length > 0 ? report.cell.utilisation : null;
+  const name = cell ? `cell ${cell.name}` : "the cell";
+  const rate = cell ? cell.throughput_mbps : report.cell.throughput_mbps;
+  const panel = cell ? "cell-load" : "flow-rate";
+  if (used !== null && used >= FULL) return { subject: `${upper(name)} is a bottleneck`, rest: `: ${percentage(used)} of its resource blocks carried data, ${mbps(rate)} in all.`, panel };
+  if (link && link.full >= 0.1) return { subject: `${link.name} is a bottleneck`, rest: ` for ${percentage(link.full)} of the time: its link was full then.`, panel: "router-rate" };
+  if (used !== null) return { subject: "The radio was not full", rest: `: ${name} used ${percentage(used)} of its resource blocks${cell ? ", more than any other" : ""}.`, panel };
+  if (link) return { subject: "No link was full", rest: `: ${link.name} was for ${percentage(link.full)} of the time.`, panel: "router-rate" };
+  return null;
+}
+
+/** Sentence on the uplink of a run where it is fuller than the downlink, and full, or all that there is. */
+function uplinkOf(report: Report): Sentence | null {
+  const { utilisation, uplink_utilisation: used } = report.cell;
+  const { down } = directions(report);
+  if (used === null || (down && (used < FULL || used <= (utilisation ?? 0)))) return null;
+  const rate = report.ues.reduce((sum, { uplink }) => sum + (uplink?.throughput_mbps ?? 0), 0);
+  const said = `${percentage(used)} of its resource blocks carried what UEs sent, ${mbps(rate)} in all.`;
+  return { subject: used >= FULL ? "The uplink is a bottleneck" : "The uplink was not full", rest: `: ${said}`, panel: "uplink-rate" };
+}
+
+/** The router whose link was full for the largest share of the time. */
+function fullestLink(report: Report): { name: string; full: number } | undefined {
+  const { throughput_mbps, capacity_mbps } = report.series.routers;
+  const links = report.routers.map(({ name }, router) => {
+    const isFull = (rate: number, index: number): boolean => rate >= FULL * (capacity_mbps[router]?.[index] ?? Infinity);
+    return { name, full: shareOf(report, throughput_mbps[router] ?? [], isFull) };
+  });
+  const found = largest(links, ({ full }) => full);
+  return found && { name: found.name, full: found.full ?? 0 };
+}
+
+function queue(report: Report): Sentence | null {
+  const { down } = directions(report);
+  const p99 = (ue: Report["ues"][number]): Measured => (down ? ue.queue_ms.p99 : (ue.uplink?.queue_ms.p99 ?? null));
+  const ue = largest(report.ues, p99);
+  if (!ue) {
+    const router = largest(report.routers, ({ queue_ms }) => queue_ms.p99);
+    if (!router) return null;
+    const { p50, p99 } = router.queue_ms;
+    return { subject: `${router.name}'s queue`, rest: ` was the longest: ${ms(p50)} at the median, ${ms(p99)} at the 99th percentile.`, panel: "router-queue" };
+  }
+  const row = (down ? report.series.ues.queue_ms : report.series.uplinks.queue_ms)[report.ues.indexOf(ue)] ?? [];
+  const thresholds = report.bearers.find((bearer) => bearer.ue === ue.name && bearer.direction === (down ? "downlink" : "uplink"))?.thresholds ?? [];
+  // The highest one that was passed tells most; where none was, the lowest.
+  const held = thresholds.findLast(({ delay_ms }) => (delay_ms ?? Infinity) < (p99(ue) ?? 0)) ?? thresholds[0];
+  const above = held?.delay_ms != null ? shareOf(report, row, (value) => value > (held.delay_ms ?? 0)) : null;
+  const longest = report.ues.length > 1 ? " was the longest" : "";
+  const threshold = above === null ? "" : `; for ${percentage(above)} of the time it was above ${held?.key}, ${ms(held?.delay_ms ?? null)}`;
+  return { subject: `${ue.name}'s queue`, rest: `${longest}: ${ms(p99(ue))} at the 99th percentile${threshold}.`, panel: down ? "ue-queue" : "uplink-queue", ues: [ue.name] };
+}
+
+function marks({ flows }: Report): Sentence | null {
+  const sum = (of: (flow: Flow) => Measured): number => flows.reduce((all, flow) => all + (of(flow) ?? 0), 0);
+  const [sent, marked, dropped] = [sum(({ sent_packets }) => sent_packets), sum(({ marked }) => marked), sum(({ dropped }) => dropped)];
+  if (sent === 0) return null;
+  const lost = dropped === 0 ? "none was dropped" : `${count(dropped)} ${dropped === 1 ? "was" : "were"} dropped`;
+  const most = largest(flows, (flow) => share(flow.marked, flow.sent_packets));
+  if (!most || marked === 0) return { subject: "No packet was marked", rest: `; of ${count(sent)} sent ${lost}.`, panel: "flow-rate" };
+  const all = flows.length > 1 ? `, more than of any other flow; of all ${count(sent)} packets ${percentage(marked / sent)} did` : "";
+  return { subject: `${percentage(share(most.marked, most.sent_packets))} of ${most.name}'s packets`, rest: ` carried CE${all}, and ${lost}.`, panel: "flow-marks", flows: [most.name] };
+}
+
+function frames({ flows }: Report): Sentence | null {
+  const worst = largest(flows, ({ media }) => media?.delay_ms.p99 ?? null);
+  const media = worst?.media;
+  if (!worst || !media) return null;
+  const freezes = `${count(media.freezes)} ${media.freezes === 1 ? "freeze" : "freezes"}`;
+  const still = (media.freezes ?? 0) === 0 ? "the picture never stood still" : `the picture stood still for ${withUnit(figure(media.frozen_s), "s")} in ${freezes}`;
+  const budget = media.in_budget === null ? "" : `; ${percentage(media.in_budget)} met their budget of ${withUnit(plain(media.delay_budget_ms), "ms")}`;
+  const lost = `${count(media.frames_lost)} of ${count(media.frames_sent)} were lost`;
+  return { subject: `${worst.name}'s frames`, rest: ` took ${ms(media.delay_ms.p99)} at the 99th percentile, ${lost}, and ${still}${budget}.`, panel: "flow-frames", flows: [worst.name] };
+}
+
+function transfers({ flows }: Report): Sentence | null {
+  const slowest = largest(flows, ({ transfers }) => transfers?.completion_ms.p95 ?? null);
+  const of = slowest?.transfers;
+  if (!slowest || !of) return null;
+  const all = flows.reduce((sum, { transfers }) => sum + (transfers?.completed ?? 0), 0);
+  const { p50, p95 } = of.completion_ms;
+  const rest = ` took ${ms(p50)} at the median and ${ms(p95)} at the 95th percentile; ${count(of.completed)} of all ${count(all)} were its own.`;
+  return { subject: `${slowest.name}'s transfers`, rest, panel: "transfers", flows: [slowest.name] };
+}
+
+function rates({ flows, jain }: Report): Sentence | null {
+  const fastest = largest(flows, ({ throughput_mbps }) => throughput_mbps);
+  const slowest = largest(flows, ({ throughput_mbps }) => (throughput_mbps === null ? null : -throughput_mbps));
+  if (!fastest || !slowest) return null;
+  if (flows.length === 1) return { subject: `${fastest.name} got`, rest: ` ${mbps(fastest.throughput_mbps)} at a one-way delay of ${ms(fastest.owd_ms.p50)} at the median.`, panel: "flow-rate" };
+  const fair = jain === null ? "" : `; Jain's index of the rates is ${figure(jain)}`;
+  if (fastest.throughput_mbps === slowest.throughput_mbps) return { subject: `All ${flows.length} flows`, rest: ` got ${mbps(fastest.throughput_mbps)}${fair}.`, panel: "flow-rate" };
+  const [least, most] = [slowest, fastest].map(({ name, throughput_mbps }) => `${mbps(throughput_mbps)} (${name})`);
+  return { subject: "The rates", rest: ` of ${flows.length} flows go from ${least} to ${most}${fair}.`, panel: "flow-rate", flows: [slowest.name, fastest.name] };
+}
+
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

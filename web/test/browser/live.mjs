@@ -1,0 +1,88 @@
+/** The page of a live cell, whose stream of events this test gives. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { built, dist, faults, findChromium, launch, legibility, plots, settle, shot, tableText } from "./page.mjs";
+
+built();
+const browser = await launch(/** @type {string} */ (findChromium()));
+after(() => browser.close());
+
+const SECONDS = 60;
+const NAMES = ["desk", "walker"];
+const t_s = Array.from({ length: SECONDS * 10 }, (_, index) => (index + 1) / 10);
+/** @param {number} scale */
+const rows = (scale) => NAMES.map((_, ue) => t_s.map((t) => scale * (1 + ue) * (1 + 0.5 * Math.sin(t + ue))));
+const past = { t_s, ues: { down_mbps: rows(10), up_mbps: rows(1), queue_p95_ms: rows(8), uplink_queue_p95_ms: NAMES.map(() => t_s.map(() => null)), mcs: rows(9) } };
+
+/** State of the cell at a time. @param {number} t @param {string | null} warning */
+const state = (t, warning = null) => ({
+  name: "5g-walking", t_s: t, lateness_us: { p50: 12, p99: 60, p999: 200 }, busy: 0.31, uplink_use: 0.2, warning,
+  ues: NAMES.map((name, ue) => ({ name, channel: "pedestrian", law: "tide", down_mbps: 12.5 + ue, up_mbps: 1, queue_p95_ms: ue === 0 ? 5.5 : null, uplink_queue_p95_ms: null, marked: 7, ce_packets: 7, dropped: 0, mcs: 20, recommended_down_mbps: null, recommended_up_mbps: null })),
+  marks: [{ t_s: t - 1, flow: "desk tcp", packet: 3, verdict: "mark", law: "tide", rule: "height", estimated_ms: 11, queued_ms: 12 }],
+});
+
+/** @param {string} event @param {unknown} data */
+const message = (event, data) => `${event === "" ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+/** @param {string} stream @param {{ width?: number, colorScheme?: "light" | "dark" }} [screen] */
+async function open(stream, { width = 1440, colorScheme = "light" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const page = await context.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on("console", (said) => ["error", "warning"].includes(said.type()) && complaints.push(said.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.route("http://localhost:1/**", (route) =>
+    route.request().url().endsWith("/events")
+      ? route.fulfill({ contentType: "text/event-stream", body: stream })
+      : route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(new URL("live.html", dist), "utf8") }),
+  );
+  await page.goto("http://localhost:1/");
+  await settle(page);
+  return { page, complaints };
+}
+
+const stream = message("past", past) + [60.25, 60.5, 60.75].map((t) => message("", state(t))).join("");
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  for (const width of [1440, 390]) {
+    test(`${colorScheme}, ${width} px: the cell's state and its plots since the start, without a fault`, async () => {
+      const { page, complaints } = await open(stream, { width, colorScheme });
+      assert.equal(await page.locator("h1").textContent(), "5g-walking");
+      const all = await plots(page);
+      assert.deepEqual(all.map(({ id }) => id), ["down_mbps", "queue_p95_ms", "up_mbps", "mcs"]);
+      for (const { id, lines } of all) for (const { length } of lines) assert.ok(length > 100, id);
+      const { heads, rows: shown } = await tableText(page, "UEs now");
+      assert.deepEqual(heads, ["UE", "Law", "Mbit/s", "queue p95 (ms)", "Mbit/s", "marked", "dropped", "MCS"]);
+      assert.deepEqual(shown, [["desk", "tide", "12.50", "5.5", "1.00", "7", "0", "20"], ["walker", "tide", "13.50", "–", "1.00", "7", "0", "20"]]);
+      assert.deepEqual((await tableText(page, "Last marks")).rows, [["59.750", "desk tcp", "mark", "tide: height", "11.0", "12.0"]]);
+      assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
+      assert.deepEqual(await faults(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+      await page.screenshot({ path: shot(`live-${colorScheme}-${width}`), fullPage: true });
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+}
+
+test("what comes goes on where the past ends, and the cursor reads it", async () => {
+  const { page, complaints } = await open(stream);
+  await page.locator("#down_mbps .plot").focus();
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await page.locator("#down_mbps .readout").innerText(), /60\.8 s\s+12\.5\s+13\.5/);
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await page.locator("#down_mbps .readout").innerText(), /60\.0 s/);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test("a warning of the cell is announced", async () => {
+  const { page } = await open(message("past", past) + message("", state(61, "OVERLOAD: this machine can carry 40 Mbit/s of this cell")));
+  assert.match(await page.getByRole("status").innerText(), /OVERLOAD/);
+  await page.context().close();
+});

@@ -1,0 +1,245 @@
+/** The page of a study, of a small one that the command has just run, in a browser: `npm run test:browser`. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { findChromium, launch, legibility, open, settle } from "./page.mjs";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const shots = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
+const command = process.env.TIDEMARK ?? join(root, "target/release/tidemark");
+
+const chromium = findChromium();
+if (!chromium || !existsSync(command)) {
+  console.log(`*** SKIPPED: the test of the study's page found ${chromium ? `no ${command}: make build` : "no Chromium"}.`);
+  process.exit(0);
+}
+mkdirSync(shots, { recursive: true });
+const folder = mkdtempSync(join(tmpdir(), "study-"));
+after(() => rmSync(folder, { recursive: true }));
+const browser = await launch(chromium);
+after(() => browser.close());
+
+/** Quantile of Student's t with two degrees of freedom at 97.5 % (NIST, Engineering Statistics Handbook 1.3.6.7.2). */
+const T = 4.303;
+const LAWS = ["none", "l4span"], TIMES = ["10 ms", "40 ms", "160 ms"], FLOWS = ["prague-desk", "prague-walker", "cubic-window", "cubic-car"];
+const METRICS = ["throughput_mbps", "owd_ms.p99"];
+
+/** @param {string} name @param {string[]} flags */
+function sweep(name, flags) {
+  const short = ["--set", "duration=2 s", "--set", "warmup=1 s", "--out", join(folder, name)];
+  const metrics = METRICS.flatMap((metric) => ["--metric", metric]);
+  execFileSync(command, ["run", "scenarios/first-look.toml", "--seeds", "3", ...metrics, ...short, ...flags], { cwd: root, stdio: "pipe" });
+  return pathToFileURL(join(folder, name, "study.html")).href;
+}
+
+/** @typedef {{ mean: number, half: number }} Estimate */
+/** @param {number[]} values @returns {Estimate} */
+function estimate(values) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, half: T * Math.sqrt(squares / (values.length - 1) / values.length) };
+}
+
+const url = sweep("crossed", ["--vary", `marker.law=${LAWS.join(",")}`, "--vary", `flow.*.round_trip=${TIMES.join(",")}`]);
+const rows = readFileSync(join(folder, "crossed/table.csv"), "utf8").trim().split("\n").slice(1).map((row) => row.split(","));
+/** Values of a metric at one point, by seed. @param {string | undefined} law @param {string | undefined} time @param {string | undefined} flow @param {number} metric */
+const values = (law, time, flow, metric) => rows.filter((row) => row[0] === law && row[1] === time && row[3] === flow).map((row) => Number(row[4 + metric]));
+/** @param {string} law @param {string} time @param {string} flow @param {number} metric */
+const at = (law, time, flow, metric) => estimate(values(law, time, flow, metric));
+
+/**
+ * What a section's plot shows, in the units of its axes: marks with their titles, and the bars through them.
+ * @param {import("playwright-core").Page} page
+ * @param {string} heading
+ */
+const plot = (page, heading) =>
+  page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }).evaluate((section) => {
+    const drawing = /** @type {SVGSVGElement} */ (section.querySelector(":scope svg[role=img]"));
+    const texts = [...drawing.querySelectorAll("text")];
+    /** Line through two ticks of an axis. @param {[number, number][]} ticks @param {boolean} isLog */
+    const axis = (ticks, isLog) => {
+      const value = (/** @type {number} */ of) => (isLog ? Math.log(of) : of);
+      const [[a, x], [b, y]] = /** @type {[[number, number], [number, number]]} */ ([ticks[0], ticks.at(-1)]);
+      return (/** @type {number} */ place) => {
+        const of = value(a) + ((place - x) / (y - x)) * (value(b) - value(a));
+        return isLog ? Math.exp(of) : of;
+      };
+    };
+    /** @param {string} name @param {Element} text */
+    const place = (name, text) => Number(text.getAttribute(name));
+    const up = axis(texts.filter((text) => text.getAttribute("text-anchor") === "end").map((text) => [Number(text.textContent), place("y", text) - 4]), false);
+    const below = texts.filter((text) => text.getAttribute("text-anchor") === "middle" && text.hasAttribute("x"));
+    const title = below.pop()?.textContent ?? "";
+    const across = axis(below.map((text) => [Number.parseFloat(text.textContent ?? ""), place("x", text)]), title.includes("logarithmic"));
+    const bars = [...drawing.querySelectorAll("path.bar")].map((bar) => (bar.getAttribute("d") ?? "").match(/[A-Z]|-?[\d.]+/g) ?? []);
+    const marks = [...drawing.querySelectorAll(":scope > :not(title):has(> title)")].map((mark) => {
+      const box = /** @type {SVGGraphicsElement} */ (mark).getBBox();
+      const [x, y] = [box.x + box.width / 2, mark.localName === "path" ? box.y + 5 : box.y + box.height / 2];
+      const through = (/** @type {string} */ way) => bars.find((bar) => bar[3] === way && Math.abs(Number(bar[way === "V" ? 1 : 2]) - (way === "V" ? x : y)) < 0.1 && Math.min(Number(bar[way === "V" ? 2 : 1]), Number(bar[4])) <= (way === "V" ? y : x) + 0.1 && Math.max(Number(bar[way === "V" ? 2 : 1]), Number(bar[4])) >= (way === "V" ? y : x) - 0.1);
+      const [upright, level] = [through("V"), through("H")];
+      return {
+        title: mark.querySelector("title")?.textContent ?? "",
+        filled: getComputedStyle(mark).fill === getComputedStyle(mark).stroke,
+        x: across(x),
+        y: up(y),
+        half: upright ? Math.abs(up(Number(upright[2])) - up(Number(upright[4]))) / 2 : 0,
+        width: level ? [across(Number(level[1])), across(Number(level[4]))] : null,
+      };
+    });
+    return { title, marks, lines: drawing.querySelectorAll("path.line").length, ticks: below.map((text) => text.textContent) };
+  });
+
+/** @param {number} found @param {number} expected @param {number} scale @param {string} what */
+const near = (found, expected, scale, what) => assert.ok(Math.abs(found - expected) <= 0.004 * scale, `${what}: drawn at ${found}, is ${expected}`);
+/** @param {string} name @param {import("playwright-core").Page} page @param {string} heading */
+const chooser = (name, page, heading) => page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }).getByRole("combobox", { name, exact: true });
+
+const AGAINST = "Each metric against each parameter";
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  test(`a metric against a parameter, ${colorScheme}: every mean and its interval is where the table has it`, async () => {
+    const { page, complaints, close } = await open(browser, url, { colorScheme });
+    for (const [metric, name] of METRICS.entries()) {
+      await chooser("Metric", page, AGAINST).selectOption({ index: metric });
+      const { title, marks, lines, ticks } = await plot(page, AGAINST);
+      assert.equal(title, "flow.*.round_trip, logarithmic");
+      assert.deepEqual(ticks, TIMES);
+      assert.equal(lines, LAWS.length * FLOWS.length);
+      assert.equal(marks.length, LAWS.length * FLOWS.length * TIMES.length);
+      const all = LAWS.flatMap((law) => FLOWS.flatMap((flow) => TIMES.map((time) => ({ law, flow, time, of: at(law, time, flow, metric) }))));
+      const range = Math.max(...all.map(({ of }) => of.mean + of.half)) - Math.min(...all.map(({ of }) => of.mean - of.half));
+      for (const { law, flow, time, of } of all) {
+        const mark = marks.find((one) => one.title.startsWith(`marker.law = ${law}, flow = ${flow} at ${time}: `));
+        assert.ok(mark, `${law}, ${flow}, ${time}`);
+        near(mark.y, of.mean, range, mark.title);
+        near(mark.half, of.half, range, `interval of ${mark.title}`);
+        const printed = /: (-?[\d.]+)/.exec(mark.title)?.[1] ?? "";
+        const unit = 10 ** -(printed.split(".")[1] ?? "").length;
+        assert.ok(Math.abs(Number(printed) - of.mean) <= 0.5001 * unit, `${name}: ${mark.title}, is ${of.mean}`);
+      }
+    }
+    const faint = (await legibility(page)).filter(({ contrast }) => contrast < 4.5);
+    assert.deepEqual(faint, [], "WCAG 1.4.3");
+    await page.screenshot({ path: join(shots, `study-${colorScheme}.png`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
+
+test("differences are taken seed by seed, and a tie is a hollow mark", async () => {
+  const { page, close } = await open(browser, url);
+  await chooser("against", page, AGAINST).selectOption("marker.law");
+  await chooser("against", page, AGAINST).selectOption("flow.*.round_trip");
+  await chooser("as", page, AGAINST).selectOption(`marker.law = none, flow = ${FLOWS[0]}`);
+  const { marks } = await plot(page, AGAINST);
+  const expected = LAWS.flatMap((law) => FLOWS.flatMap((flow) => TIMES.map((time) => {
+    const base = values("none", time, FLOWS[0], 0);
+    return { law, flow, time, of: estimate(values(law, time, flow, 0).map((value, seed) => value - (base[seed] ?? 0))) };
+  })));
+  const range = Math.max(...expected.map(({ of }) => of.mean + of.half)) - Math.min(...expected.map(({ of }) => of.mean - of.half));
+  let ties = 0;
+  for (const { law, flow, time, of } of expected) {
+    const mark = marks.find((one) => one.title.startsWith(`marker.law = ${law}, flow = ${flow} at ${time}: `));
+    assert.ok(mark, `${law}, ${flow}, ${time}`);
+    near(mark.y, of.mean, range, mark.title);
+    near(mark.half, of.half, range, `interval of ${mark.title}`);
+    const tie = Math.abs(of.mean) <= of.half;
+    ties += Number(tie);
+    assert.equal(mark.filled, !tie, mark.title);
+    assert.equal(mark.title.endsWith(", a tie"), tie, mark.title);
+  }
+  const cut = await page.locator("svg[role=img]").first().evaluate((drawing) => {
+    const frame = drawing.getBoundingClientRect();
+    const isCut = (/** @type {DOMRect} */ box) => box.top < frame.top - 1 || box.bottom > frame.bottom + 1 || box.left < frame.left - 1 || box.right > frame.right + 1;
+    return [...drawing.querySelectorAll("text")].filter((text) => isCut(text.getBoundingClientRect())).map((text) => text.textContent);
+  });
+  assert.deepEqual(cut, [], "every text of the plot is whole");
+  assert.ok(ties > TIMES.length && ties < expected.length, `${ties} ties: the study shows both`);
+  await page.screenshot({ path: join(shots, "study-differences.png"), fullPage: true });
+  await close();
+});
+
+test("a trade-off has a point for each combination, and filled are those that no other beats in both metrics", async () => {
+  const { page, close } = await open(browser, url);
+  for (const flow of FLOWS) {
+    await chooser("of flow", page, "Trade-off").selectOption(flow);
+    const { title, marks } = await plot(page, "Trade-off");
+    assert.match(title, /^owd_ms\.p99, ms/);
+    const points = LAWS.flatMap((law) => TIMES.map((time) => ({ law, time, rate: at(law, time, flow, 0), delay: at(law, time, flow, 1) })));
+    assert.equal(marks.length, points.length);
+    const range = Math.max(...points.map(({ rate }) => rate.mean + rate.half)) - Math.min(...points.map(({ rate }) => rate.mean - rate.half));
+    for (const { law, time, rate, delay } of points) {
+      const mark = marks.find((one) => one.title.startsWith(`marker.law = ${law}, flow.*.round_trip = ${time}: `));
+      assert.ok(mark, `${law}, ${time}`);
+      near(mark.y, rate.mean, range, mark.title);
+      near(mark.half, rate.half, range, `interval of ${mark.title}`);
+      assert.ok(Math.abs(mark.x / delay.mean - 1) < 0.02, `${mark.title}: across at ${mark.x}, is ${delay.mean}`);
+      const right = mark.width?.at(1) ?? Number.NaN;
+      assert.ok(Math.abs(right / (delay.mean + delay.half) - 1) < 0.02, `${mark.title}: its bar ends at ${right}`);
+      const beaten = points.some((other) => other.rate.mean >= rate.mean && other.delay.mean <= delay.mean && (other.rate.mean > rate.mean || other.delay.mean < delay.mean));
+      assert.equal(mark.filled, !beaten, mark.title);
+    }
+  }
+  await close();
+});
+
+test("best rows are in order, with differences from the best and what ties with it", async () => {
+  const { page, close } = await open(browser, url);
+  const section = page.locator("section", { has: page.getByRole("heading", { name: "Best rows" }) });
+  await section.getByRole("combobox", { name: "show" }).selectOption("all");
+  await section.locator("select").first().selectOption({ index: 1 });
+  const shown = await section.locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+  const expected = LAWS.flatMap((law) => TIMES.flatMap((time) => FLOWS.map((flow) => ({ law, time, flow, of: at(law, time, flow, 1) }))));
+  expected.sort((a, b) => a.of.mean - b.of.mean);
+  assert.deepEqual(shown.map((row) => row.slice(0, 3)), expected.map(({ law, time, flow }) => [law, time, flow]));
+  assert.equal(shown[0]?.[3], "best");
+  const best = /** @type {typeof expected[0]} */ (expected[0]);
+  const first = values(best.law, best.time, best.flow, 1);
+  for (const [index, { law, time, flow }] of expected.entries()) {
+    if (index === 0) continue;
+    const apart = estimate(values(law, time, flow, 1).map((value, seed) => value - (first[seed] ?? 0)));
+    const said = shown[index]?.[3] ?? "";
+    assert.equal(said.endsWith(" (tie)"), Math.abs(apart.mean) <= apart.half, said);
+    assert.ok(Math.abs(Number.parseFloat(said) - apart.mean) <= Math.max(0.06 * apart.half, 0.01), `${said} is ${apart.mean}`);
+    assert.equal(shown[index]?.at(-1), "3");
+  }
+  // A reader who wants one law sees its rows alone.
+  await page.getByRole("combobox", { name: "marker.law", exact: true }).selectOption("l4span");
+  await settle(page);
+  const laws = await section.locator("tbody tr td:first-child").allTextContents();
+  assert.ok(laws.length > 0 && laws.every((law) => law === "l4span"));
+  await close();
+});
+
+test("a search says what it found at each point", async () => {
+  const found = sweep("searched", ["--find", "ue.desk.count", "--until", "owd_ms.p99 <= 400", "--max", "4", "--vary", `marker.law=${LAWS.join(",")}`]);
+  const { page, complaints, close } = await open(browser, found);
+  const section = page.locator("section", { has: page.getByRole("heading", { name: "Largest ue.desk.count with owd_ms.p99 <= 400" }) });
+  const shown = await section.locator("tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+  assert.deepEqual(shown.map((row) => row[0]), LAWS.map((law) => `marker.law=${law}`));
+  const said = execFileSync(command, ["run", "scenarios/first-look.toml", "--seeds", "3", ...METRICS.flatMap((metric) => ["--metric", metric]), "--set", "duration=2 s", "--set", "warmup=1 s", "--find", "ue.desk.count", "--until", "owd_ms.p99 <= 400", "--max", "4", "--vary", `marker.law=${LAWS.join(",")}`, "--out", join(folder, "searched")], { cwd: root, encoding: "utf8" });
+  for (const [law, value] of shown) {
+    const number = Number.parseInt(value ?? "", 10);
+    const line = said.split("\n").find((one) => one.startsWith(`${law}: `)) ?? said;
+    assert.ok(value === "not even 1" ? line.includes("not even") : line.includes(`ue.desk.count = ${number}`), `${value}: ${line}`);
+  }
+  await page.screenshot({ path: join(shots, "study-search.png"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("it fits narrow windows", async () => {
+  const { page, close } = await open(browser, url, { width: 390, height: 800 });
+  const wide = await page.evaluate(() => {
+    const { clientWidth } = document.documentElement;
+    const isInside = (/** @type {Element} */ element) => element.closest(".scroll, pre, option") === null;
+    return [...document.querySelectorAll("body *")].filter((element) => isInside(element) && element.getBoundingClientRect().right > clientWidth + 0.5).map((element) => element.outerHTML.slice(0, 80));
+  });
+  assert.deepEqual(wide, [], "only tables scroll sideways");
+  await close();
+});

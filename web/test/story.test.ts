@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { routed, sample, uploads, video } from "../sample/sample.js";
+import { figure } from "../src/format.ts";
+import { parse, type Report } from "../src/report.ts";
+import { type Sentence, story } from "../src/story.ts";
+
+const INTERVALS = 40;
+const STEP = 0.1;
+/** Warm-up of ten intervals. */
+const WARMUP = 1;
+
+const row = (most: number) => fc.array(fc.option(fc.integer({ min: 0, max: most }), { freq: 8 }), { minLength: INTERVALS, maxLength: INTERVALS });
+const counts = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: INTERVALS, maxLength: INTERVALS });
+const entity = fc.record({ queue: row(80), rate: counts, marks: counts, sent: fc.integer({ min: 2000, max: 9000 }), dropped: fc.integer({ min: 0, max: 3 }) });
+
+type Entity = { queue: (number | null)[]; rate: number[]; marks: number[]; sent: number; dropped: number };
+
+const counted = <T>(values: T[]): T[] => values.filter((_, index) => Math.round(((index + 1) * STEP - WARMUP) * 1e6) > 0);
+const sum = (values: number[]): number => values.reduce((all, value) => all + value, 0);
+/** Quantile of the intervals' values: what is measured of the packets of a run whose packets each took as long as the mean of its interval. */
+const quantile = (values: (number | null)[], p: number): number | null => {
+  const sorted = counted(values).flatMap((value) => value ?? []).sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? null;
+};
+
+/** Run whose summary is that of its series: nothing in it was made up apart from them. */
+function runOf(entities: Entity[], used: number, threshold: number): Report {
+  const [flow, ue] = [sample(1).flows[0], sample(1).ues[0]];
+  const whole = sample(1);
+  const spread = (values: (number | null)[]): object => ({ mean: 0, p50: quantile(values, 0.5), p95: quantile(values, 0.95), p99: quantile(values, 0.99), p999: 0 });
+  const rows = (of: (one: Entity) => unknown[]): unknown[][] => entities.map(of);
+  return parse(
+    JSON.stringify({
+      ...whole,
+      warmup_s: WARMUP,
+      duration_s: INTERVALS * STEP,
+      cell: { ...whole.cell, utilisation: used, throughput_mbps: sum(entities.map(({ rate }) => sum(counted(rate)))) / (INTERVALS - WARMUP / STEP) },
+      flows: entities.map(({ rate, marks, sent, dropped }, index) => ({ ...flow, name: `flow ${index}`, ue: `ue ${index}`, throughput_mbps: sum(counted(rate)) / (INTERVALS - WARMUP / STEP), marked: sum(counted(marks)), sent_packets: sent, dropped })),
+      ues: entities.map(({ queue }, index) => ({ ...ue, name: `ue ${index}`, queue_ms: spread(queue) })),
+      bearers: entities.map((_, index) => ({ ...whole.bearers[0], ue: `ue ${index}`, thresholds: [{ key: "low", delay_ms: threshold }] })),
+      cdfs: [],
+      series: {
+        ...whole.series,
+        t_s: Array.from({ length: INTERVALS }, (_, index) => Math.round((index + 1) * STEP * 10) / 10),
+        flows: { ...whole.series.flows, throughput_mbps: rows(({ rate }) => rate), marks: rows(({ marks }) => marks) },
+        ues: { ...whole.series.ues, queue_ms: rows(({ queue }) => queue), throughput_mbps: rows(({ rate }) => rate) },
+      },
+    }),
+  );
+}
+
+const whole = ({ subject, rest }: Sentence): string => (subject + rest).replaceAll("\u00a0", " ").replaceAll("\u2009", "");
+/** The sentence that leads to a picture. */
+const about = (report: Report, panel: string, subject: RegExp = /./): string => whole(story(report).find((one) => one.panel === panel && subject.test(one.subject)) as Sentence);
+const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1 ? 0 : share >= 0.001 || share === 0 ? 1 : 2)} %`;
+
+const runs = fc.tuple(fc.array(entity, { minLength: 2, maxLength: 4 }), fc.integer({ min: 0, max: 1000 }).map((thousandth) => thousandth / 1000), fc.integer({ min: 1, max: 80 }));
+
+describe("sentences of a run are what its series say", () => {
+  test("of the longest queue: whose it is, its 99th percentile, and how long it was above the threshold", () => {
+    fc.assert(
+      fc.property(runs, ([entities, used, threshold]) => {
+        const tails = entities.map(({ queue }) => quantile(queue, 0.99) ?? -1);
+        const most = Math.max(...tails);
+        fc.pre(most >= 0);
+        const worst = tails.indexOf(most);
+        const measured = counted(entities[worst]?.queue ?? []).flatMap((value) => value ?? []);
+        const above = measured.filter((value) => value > threshold).length / measured.length;
+        const said = about(runOf(entities, used, threshold), "ue-queue");
+        expect(said).toBe(`ue ${worst}'s queue was the longest: ${figure(most)} ms at the 99th percentile; for ${percent(above)} of the time it was above low, ${figure(threshold)} ms.`);
+      }),
+    );
+  });
+
+  test("of marks: which flow had most of them, as a share of its packets and of all", () => {
+    fc.assert(
+      fc.property(runs, ([entities, used, threshold]) => {
+        const marked = entities.map(({ marks }) => sum(counted(marks)));
+        fc.pre(sum(marked) > 0);
+        const sent = entities.map((one) => one.sent);
+        const shares = marked.map((count, index) => count / (sent[index] ?? 1));
+        const most = shares.indexOf(Math.max(...shares));
+        const lost = sum(entities.map(({ dropped }) => dropped));
+        const said = about(runOf(entities, used, threshold), "flow-marks");
+        expect(said).toBe(
+          `${percent(shares[most] ?? 0)} of flow ${most}'s packets carried CE, more than of any other flow; of all ${sum(sent)} packets ${percent(sum(marked) / sum(sent))} did, and ${lost === 0 ? "none was" : lost === 1 ? "1 was" : `${lost} were`} dropped.`,
+        );
+      }),
+    );
+  });
+
+  test("of the rates: the slowest and the fastest", () => {
+    fc.assert(
+      fc.property(runs, ([entities, used, threshold]) => {
+        const means = entities.map(({ rate }) => sum(counted(rate)) / counted(rate).length);
+        const [least, most] = [Math.min(...means), Math.max(...means)];
+        if (least === most) {
+          expect(about(runOf(entities, used, threshold), "flow-rate", /All/)).toContain(`All ${entities.length} flows got ${figure(least)} Mbit/s`);
+          return;
+        }
+        const said = about(runOf(entities, used, threshold), "flow-rate", /rates/);
+        expect(said).toContain(`of ${entities.length} flows go from ${figure(least)} Mbit/s (flow ${means.indexOf(least)}) to ${figure(most)} Mbit/s (flow ${means.indexOf(most)})`);
+      }),
+    );
+  });
+
+  test("of the cell: a bottleneck from nine tenths on, with the sum of the rates", () => {
+    fc.assert(
+      fc.property(runs, ([entities, used, threshold]) => {
+        const said = about(runOf(entities, used, threshold), "flow-rate", /bottleneck|radio/);
+        const rate = sum(entities.map(({ rate }) => sum(counted(rate)))) / counted(entities[0]?.rate ?? []).length;
+        const expected = used >= 0.9 ? `The cell is a bottleneck: ${percent(used)} of its resource blocks carried data, ${figure(rate)} Mbit/s in all.` : `The radio was not full: the cell used ${percent(used)} of its resource blocks.`;
+        expect(said).toBe(expected);
+      }),
+    );
+  });
+
+  test("of a router: how long its link was full", () => {
+    const link = fc.record({ rate: counts, capacity: fc.integer({ min: 1, max: 60 }) });
+    fc.assert(
+      fc.property(fc.array(link, { minLength: 1, maxLength: 3 }), (links) => {
+        const run = routed();
+        const routers = links.map((_, index) => ({ ...run.routers[0], name: `r${index}` }));
+        const t_s = Array.from({ length: INTERVALS }, (_, index) => Math.round((index + 1) * STEP * 10) / 10);
+        const series = { ...run.series.routers, throughput_mbps: links.map(({ rate }) => rate), capacity_mbps: links.map(({ capacity }) => t_s.map(() => capacity)) };
+        const report = parse(JSON.stringify({ ...run, warmup_s: WARMUP, ues: [], routers, series: { ...run.series, t_s, routers: series } }));
+        const full = links.map(({ rate, capacity }) => counted(rate).filter((value) => value >= 0.9 * capacity).length / counted(rate).length);
+        const most = full.indexOf(Math.max(...full));
+        const share = percent(full[most] ?? 0);
+        const expected = (full[most] ?? 0) >= 0.1 ? `r${most} is a bottleneck for ${share} of the time: its link was full then.` : `No link was full: r${most} was for ${share} of the time.`;
+        expect(about(report, "router-rate")).toBe(expected);
+      }),
+    );
+  });
+});
+
+test("an uplink that is fuller than the downlink is the bottleneck, and the only thing to be one where nobody receives", () => {
+  const run = uploads();
+  const sent = run.ues.reduce((all, { uplink }) => all + (uplink?.throughput_mbps ?? 0), 0);
+  const expected = `The uplink is a bottleneck: 95 % of its resource blocks carried what UEs sent, ${figure(sent)} Mbit/s in all.`;
+  expect(about(parse(JSON.stringify(run)), "uplink-rate")).toBe(expected);
+  const idle = { ...run, cell: { ...run.cell, uplink_utilisation: 0.3 } };
+  expect(story(parse(JSON.stringify(idle))).some(({ panel }) => panel === "uplink-rate")).toBe(false);
+  const alone = { ...idle, ues: run.ues.map((ue) => ({ ...ue, throughput_mbps: 0 })) };
+  expect(about(parse(JSON.stringify(alone)), "uplink-rate")).toMatch(/^The uplink was not full: 30 % of/);
+});
+
+test("frames and pages have sentences of their own", () => {
+  const report = parse(JSON.stringify(video()));
+  const { media } = report.flows[1] as Report["flows"][number];
+  expect(about(report, "flow-frames")).toBe(`cubic-2's frames took ${figure(media?.delay_ms.p99 ?? null)} ms at the 99th percentile, 40 of 1200 were lost, and the picture stood still for 0.750 s in 2 freezes; 13 % met their budget of 15 ms.`);
+  expect(about(report, "transfers")).toBe("prague-3's transfers took 250 ms at the median and 900 ms at the 95th percentile; 37 of all 37 were its own.");
+});
+
+test("a run has at most five sentences, and every one leads to a picture of its own data", () => {
+  for (const run of [sample(1), sample(3), sample(64), uploads(), routed(), video()]) {
+    const sentences = story(parse(JSON.stringify(run)));
+    expect(sentences.length).toBeGreaterThanOrEqual(3);
+    expect(sentences.length).toBeLessThanOrEqual(5);
+    for (const one of sentences) expect(whole(one)).toMatch(/^\S.*\.$/);
+  }
+});
