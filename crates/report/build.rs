@@ -1,16 +1,18 @@
-//! Says where the page is that the crate carries inside, and what to do where it has not been built: the compiler's own message would not.
+//! Says where the pages are that the crate carries inside, and what to do where they have not been built: the compiler's own message would not.
 
 use std::path::Path;
 
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // A clone has it in its own place, a package in a folder of its own; only a package has a Cargo.toml.orig.
+    // A clone has them in their own place, a package in a folder of its own; only a package has a Cargo.toml.orig.
     let is_package = folder.join("Cargo.toml.orig").exists();
-    let page = folder.join(if is_package { "carried" } else { "../.." }).join("web/dist/report.html");
-    println!("cargo::rustc-env=TIDEMARK_PAGE={}", page.display());
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={}", page.display());
-    if !page.exists() {
-        println!("cargo::error=web/dist/report.html is missing: run `make web` first (it needs Node 20)");
+    for (name, variable) in [("report", "TIDEMARK_PAGE"), ("live", "TIDEMARK_LIVE_PAGE")] {
+        let page = folder.join(if is_package { "carried" } else { "../.." }).join(format!("web/dist/{name}.html"));
+        println!("cargo::rustc-env={variable}={}", page.display());
+        println!("cargo::rerun-if-changed={}", page.display());
+        if !page.exists() {
+            println!("cargo::error=web/dist/{name}.html is missing: run `make web` first (it needs Node 20)");
+        }
     }
 }

@@ -144,9 +144,10 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     assert b"EventSource" in page and b"Last marks" in page
     assert b"# TYPE tidemark_delivered_bytes_total counter" in urllib.request.urlopen(address + "metrics").read()
     events = urllib.request.urlopen(address + "events")
-    seen = [events.readline() for _ in range(4)]
-    shown = [json.loads(line[6:]) for line in seen if line.startswith(b"data: ")]
-    assert all(now["name"] in ("5g-static", "") and now["marks"] == [] for now in shown)
+    seen = [events.readline() for _ in range(6)]
+    past, *shown = [json.loads(line[6:]) for line in seen if line.startswith(b"data: ")]
+    assert seen[0] == b"event: past\n" and set(past) == {"t_s", "ues"}
+    assert shown and all(now["name"] in ("5g-static", "") and now["marks"] == [] for now in shown)
     events.close()
     cell.process.terminate()
     cell.finish()

@@ -1,9 +1,11 @@
-//! The report's page, which `web/` builds, with the run's data inside.
+//! The report's page, which `web/` builds, with the run's data inside; and the page of a live cell.
 
 use tidemark_record::RunResult;
 use tidemark_record::output::report_data;
 
 const PAGE: &str = include_str!(env!("TIDEMARK_PAGE"));
+/// Page of a live cell, which reads the cell's state from `/events`.
+pub const LIVE: &str = include_str!(env!("TIDEMARK_LIVE_PAGE"));
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 
 /// Gives the report of a run as one HTML page.

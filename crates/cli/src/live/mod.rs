@@ -10,6 +10,7 @@ mod history;
 pub(crate) mod hop;
 mod lab;
 mod modem;
+mod past;
 mod pcap;
 mod preset;
 mod price;

@@ -12,6 +12,7 @@ use tidemark_sim::scenario::Scenario;
 use super::admission;
 use super::history::History;
 use super::modem::Inbox;
+use super::past::Past;
 use super::pcap::Capture;
 use super::record::{AT_CU, Recorder, lateness};
 use super::snapshot::{LAST_MARKS, MarkSnapshot, Snapshot, UeSnapshot};
@@ -26,6 +27,7 @@ pub(super) type Shared = Arc<Board>;
 pub(crate) struct Board {
     now: Mutex<Snapshot>,
     described: Mutex<Vec<UeSnapshot>>,
+    past: Mutex<Past>,
     history: Mutex<History>,
     /// The laws are a CU's.
     is_du: bool,
@@ -62,7 +64,10 @@ impl Board {
 }
 
 impl Source for Board {
-    const PAGE: Option<&'static str> = Some(include_str!("page.html"));
+    const PAGE: Option<&'static str> = Some(tidemark_report::LIVE);
+    fn past(&self) -> Option<String> {
+        serde_json::to_string(&*self.past.lock().unwrap_or_else(PoisonError::into_inner)).ok()
+    }
     fn status(&self) -> Option<String> {
         serde_json::to_string(&self.latest()).ok()
     }
@@ -210,6 +215,10 @@ impl Observer for Watch {
             let late = late.filter(|late| late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
         };
+        // Nor for a page that reads the past just now, which then lacks a sample.
+        if let Ok(mut past) = self.shared.past.try_lock() {
+            past.push(&shared);
+        }
     }
 }
 

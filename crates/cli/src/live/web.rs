@@ -20,6 +20,10 @@ const PERIOD: Duration = Duration::from_millis(250);
 pub(crate) trait Source: Send + Sync + 'static {
     /// The page that shows it.
     const PAGE: Option<&'static str>;
+    /// Figures since the start as JSON, with which a page begins; `None` where nobody keeps them.
+    fn past(&self) -> Option<String> {
+        None
+    }
     /// State as JSON.
     fn status(&self) -> Option<String>;
     /// Counters in Prometheus' text format.
@@ -82,7 +86,7 @@ fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-         Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\nConnection: close\r\n\r\n{body}",
+         Content-Security-Policy: default-src 'self' 'unsafe-inline'; img-src data:\r\nConnection: close\r\n\r\n{body}",
         body.len()
     )
 }
@@ -91,6 +95,9 @@ fn events(mut stream: Deadline<'_>, shared: &impl Source) -> std::io::Result<()>
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes())?;
+    if let Some(past) = shared.past() {
+        write!(stream, "event: past\ndata: {past}\n\n")?;
+    }
     while let Some(now) = shared.status() {
         stream.renew(PATIENCE);
         write!(stream, "data: {now}\n\n")?;
