@@ -14,10 +14,11 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
+	@echo "in a browser, without Rust: make playground"
 
 build: web
 	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-cli)
@@ -26,6 +27,16 @@ build: web
 web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
+
+# The playground: one page with the simulator inside, for a double click or any server of files. Skips, loudly, without the target for WebAssembly.
+SIMULATOR := $(abspath $(BUILT))/wasm32-unknown-unknown/release/tidemark_playground.wasm
+PLAYGROUND := $(abspath $(BUILT))/playground/index.html
+playground: web
+	@if ! rustup target add wasm32-unknown-unknown 2> /dev/null; then \
+	  echo "SKIPPED: the playground, for want of the target wasm32-unknown-unknown (rustup target add)" >&2; exit 0; fi; \
+	$(CARGO) build --release --locked --target wasm32-unknown-unknown --package tidemark-playground --lib && \
+	(cd web && SIMULATOR=$(SIMULATOR) npm run build:playground) && \
+	mkdir -p $(dir $(PLAYGROUND)) && mv web/dist/playground.html $(PLAYGROUND) && echo "the playground: $(PLAYGROUND)"
 
 # What fails fast comes first. Parts of one argument run beside each other: packages and pages are fetched meanwhile. What is in real time runs beside nothing that works.
 # Everything is compiled once: what makes a second time faster costs the first one two fifths.
@@ -38,7 +49,7 @@ test:
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "sdn-test" "live-test" "papers-check"
+	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "sdn-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
@@ -136,6 +147,10 @@ papers-check: papers-build
 	mkdir -p $(OUT)
 	$(TIDEMARK_PAPERS) --all --check $(PAPERS)/results.json > $(OUT)/papers.txt
 	$(TIDEMARK_PAPERS) --headlines --check $(PAPERS)/headlines.json > $(OUT)/headlines.txt
+
+# Its results beside the command's, and its lessons in a browser.
+playground-test: build playground
+	cd web && SIMULATOR=$(SIMULATOR) PLAYGROUND=$(PLAYGROUND) npm run test:playground
 
 web-test: build
 	cd web && npm test && npm run test:browser

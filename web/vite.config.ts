@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /** A page may load nothing, whatever a scenario's text holds; that of a live cell hears what its server says. */
-function sealed(isLive: boolean): Plugin {
-  const policy = isLive ? `${POLICY}; connect-src 'self'` : POLICY;
+function sealed(policy: string): Plugin {
   return {
     name: "page-sealed",
     apply: "build",
@@ -36,13 +36,38 @@ function licensed(from: string, to: string): Plugin {
   };
 }
 
-/** Builds the page of a run, or by `--mode live` that of a live cell. */
+/** Puts the simulator's module, which SIMULATOR names, into the page of the playground. */
+function simulator(): Plugin {
+  const name = "virtual:simulator";
+  return {
+    name: "page-simulator",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: (id) => (id === `\0${name}` ? `export default ${JSON.stringify(gzipSync(readFileSync(process.env.SIMULATOR ?? ""), { level: 9 }).toString("base64"))}` : undefined),
+  };
+}
+
+interface Kind {
+  input: string;
+  output: string;
+  policy: string;
+}
+
+const KINDS: Record<string, Kind> = {
+  live: { input: "live.html", output: "live.html", policy: `${POLICY}; connect-src 'self'` },
+  playground: {
+    input: "playground.html",
+    output: "playground.html",
+    policy: `${POLICY.replace("'unsafe-inline'", "'unsafe-inline' 'wasm-unsafe-eval' blob:")}; worker-src blob: data:; frame-src 'self'`,
+  },
+};
+const REPORT: Kind = { input: "index.html", output: "report.html", policy: POLICY };
+
+/** Builds the page of a run, by `--mode live` that of a live cell, by `--mode playground` the one that simulates. */
 export default defineConfig(({ mode }) => {
-  const isLive = mode === "live";
-  const input = isLive ? "live.html" : "index.html";
+  const { input, output, policy } = KINDS[mode] ?? REPORT;
   return {
     root: import.meta.dirname,
-    plugins: [viteSingleFile({ removeViteModuleLoader: true }), sealed(isLive), licensed(`dist/${input}`, isLive ? "dist/live.html" : "dist/report.html")],
-    build: { target: "es2022", modulePreload: { polyfill: false }, emptyOutDir: !isLive, rollupOptions: { input } },
+    plugins: [simulator(), viteSingleFile({ removeViteModuleLoader: true }), sealed(policy), licensed(`dist/${input}`, `dist/${output}`)],
+    build: { target: "es2022", modulePreload: { polyfill: false }, emptyOutDir: output === REPORT.output, rollupOptions: { input } },
   };
 });
