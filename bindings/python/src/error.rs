@@ -13,34 +13,29 @@ struct Place<'a> {
 
 /// Exception with the place that the error names. A text that the user did not write has no lines.
 pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
+    let first = match error {
+        LoadError::Several(errors) => errors.first().unwrap_or(error),
+        one => one,
+    };
+    let place = match first {
+        LoadError::Wrong(wrong) if is_written => {
+            Place { file: Some(&wrong.file), line: Some(wrong.line), key: first.key() }
+        }
+        _ => Place { key: first.key(), ..Place::default() },
+    };
+    exception(&message(error, is_written), &place)
+}
+
+/// Words of an error: an override is an argument here, no flag.
+fn message(error: &LoadError, is_written: bool) -> String {
     match error {
-        LoadError::Wrong(wrong) => {
-            let key = wrong.key.as_deref();
-            if is_written {
-                let place = Place { file: Some(&wrong.file), line: Some(wrong.line), key };
-                exception(&wrong.to_string(), &place)
-            } else {
-                exception(&wrong.message, &Place { key, ..Place::default() })
-            }
+        LoadError::Wrong(wrong) if !is_written => wrong.message.clone(),
+        LoadError::Override(wrong @ OverrideError::NoSuchPlace { .. }) => format!("set: {wrong}"),
+        LoadError::Assigned { assignment, error } => format!("set {assignment}: {}", error.message),
+        LoadError::Several(errors) => {
+            errors.iter().map(|error| message(error, is_written)).collect::<Vec<_>>().join("\n")
         }
-        LoadError::Override(wrong @ OverrideError::NoSuchPlace { key, .. }) => {
-            exception(&format!("set: {wrong}"), &Place { key: Some(key), ..Place::default() })
-        }
-        LoadError::Assigned { assignment, error } => {
-            let key = error.key.as_deref();
-            exception(&format!("set {assignment}: {}", error.message), &Place { key, ..Place::default() })
-        }
-        LoadError::Several(errors) => match errors.first().filter(|_| is_written) {
-            Some(first) => {
-                let place = Place { file: Some(&first.file), line: Some(first.line), key: error.key() };
-                exception(&error.to_string(), &place)
-            }
-            None => {
-                let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-                exception(&messages.join("\n"), &Place { key: error.key(), ..Place::default() })
-            }
-        },
-        other => exception(&other.to_string(), &Place::default()),
+        other => other.to_string(),
     }
 }
 

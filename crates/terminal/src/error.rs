@@ -4,24 +4,23 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use miette::{LabeledSpan, MietteHandlerOpts, NamedSource, Report, Result, miette};
-use tidemark_sim::scenario::{LoadError, ScenarioError};
+use tidemark_sim::scenario::LoadError;
 
 use crate::interrupt;
 
-/// A message that shows the lines at fault.
+/// A message that shows the lines at fault; what a flag has wrong has none.
 pub fn diagnostic(error: LoadError) -> Report {
-    let wrong = |errors: &[ScenarioError], message: String| {
-        let Some(first) = errors.first() else { return miette!("{message}") };
-        let labels = errors.iter().map(|error| LabeledSpan::at(error.span.clone(), "here"));
-        let source = NamedSource::new(&first.file, first.source_text.clone());
-        Report::from(miette::MietteDiagnostic::new(message).with_labels(labels)).with_source_code(source)
-    };
     let message = error.to_string();
-    match error {
-        LoadError::Wrong(error) => wrong(&[*error], message),
-        LoadError::Several(errors) => wrong(&errors, message),
-        other => miette!("{other}"),
-    }
+    let errors = match error {
+        LoadError::Several(errors) => errors,
+        other => vec![other],
+    };
+    let in_file = |error| if let LoadError::Wrong(error) = error { Some(error) } else { None };
+    let errors: Vec<_> = errors.into_iter().filter_map(in_file).collect();
+    let Some(first) = errors.first() else { return miette!("{message}") };
+    let labels = errors.iter().map(|error| LabeledSpan::at(error.span.clone(), "here"));
+    let source = NamedSource::new(&first.file, first.source_text.clone());
+    Report::from(miette::MietteDiagnostic::new(message).with_labels(labels)).with_source_code(source)
 }
 
 /// Leaves lines of errors whole that a log or another program reads.

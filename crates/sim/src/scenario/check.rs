@@ -152,6 +152,20 @@ round_trip = "10 ms"
             "{said}"
         );
         assert_eq!(set(&["ue.*.count=0"]), "--set ue.*.count=0: ue.0.count: must lie between 1 and 4096 UEs, not 0");
+        let said = set(&["duration=1 hour", "marker.law=tyde"]);
+        let beginnings = ["--set duration=1 hour: duration: ", "--set marker.law=tyde: marker.law: "];
+        assert!(said.lines().zip(beginnings).all(|(line, begin)| line.starts_with(begin)), "{said}");
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
+
+    #[test]
+    fn an_error_of_the_file_keeps_its_line_beside_one_of_a_flag() {
+        let text = TEXT.replace("round_trip", "sender = { controller = \"cubc\" }\nround_trip");
+        let assignments = ["description=other".to_string(), "marker.law=tyde".to_string()];
+        let said = Scenario::parse("t.toml", &text, Path::new(""), &assignments).map(drop).unwrap_err().to_string();
+        let lines: Vec<_> = said.lines().collect();
+        assert!(lines[0].starts_with("t.toml:11: flow.0.sender.controller: unknown name `cubc`"), "{said}");
+        assert!(lines[1].starts_with("--set marker.law=tyde: marker.law: unknown name `tyde`"), "{said}");
     }
 
     #[test]

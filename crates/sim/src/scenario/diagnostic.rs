@@ -65,12 +65,12 @@ impl ScenarioError {
         let text = &self.source_text;
         let path: Vec<_> = self.key.as_deref()?.split('.').collect();
         if self.is_of_a_name() {
-            // Without the name nothing would be known of the fields beside it: the one that was meant takes its place.
-            let (value, meant) =
-                (text.get(self.span.clone())?, self.message.split("did you mean `").nth(1)?.split('`').next()?);
-            let quoted = format!("{:width$}", format!("\"{meant}\""), width = value.len());
-            return (quoted.len() == value.len())
-                .then(|| [&text[..self.span.start], &quoted, &text[self.span.end..]].concat());
+            // Without the name nothing would be known of the fields beside it: one that is known and has room takes its place, first of all the
+            // one that was meant.
+            let width = text.get(self.span.clone())?.len();
+            let known = self.message.split('`').skip(3).step_by(2).map(|name| format!("\"{name}\""));
+            let name = known.into_iter().find(|name| name.len() <= width)?;
+            return Some([&text[..self.span.start], &format!("{name:width$}"), &text[self.span.end..]].concat());
         }
         let mut span = assignment_of(text, &path)?;
         let after = text[span.end..].trim_start_matches([' ', '\t']);

@@ -120,13 +120,13 @@ pub enum LoadError {
         /// Error, in the text with the overrides applied.
         error: Box<ScenarioError>,
     },
-    /// Several parts of its form are wrong.
+    /// Several parts of its form, or values of several overrides, are wrong.
     #[error("{}", lines(.0))]
-    Several(Vec<ScenarioError>),
+    Several(Vec<LoadError>),
 }
 
 /// Errors one a line.
-fn lines(errors: &[ScenarioError]) -> String {
+fn lines(errors: &[LoadError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -135,7 +135,7 @@ impl LoadError {
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::Wrong(error) | Self::Assigned { error, .. } => error.key.as_deref(),
-            Self::Several(errors) => errors.first().and_then(|error| error.key.as_deref()),
+            Self::Several(errors) => errors.first().and_then(Self::key),
             Self::Override(OverrideError::NoSuchPlace { key, .. }) => Some(key),
             Self::Override(_) | Self::Unreadable { .. } => None,
         }
@@ -180,20 +180,28 @@ impl Scenario {
         })
     }
 
-    /// Finds the override that brought an error about: without it, and those behind it, there is none, or another one. An error of the text
-    /// alone has company: all that is wrong with its form is named.
+    /// Names all that is wrong with the form, where an error is one of that, and what brought each error about.
     fn blame(error: ScenarioError, file: &str, text: &str, folder: &Path, assignments: &[String]) -> LoadError {
-        let is_there = |count: usize| {
-            let before = Self::assigned(file, text, folder, &assignments[..count]);
-            matches!(before, Err(LoadError::Wrong(before)) if before.message == error.message)
+        let errors_with = |count: usize| match Self::assigned(file, text, folder, &assignments[..count]) {
+            Err(LoadError::Wrong(error)) => all_in_form(*error),
+            _ => Vec::new(),
         };
-        if let Some(count) = (1..=assignments.len()).find(|count| is_there(*count)).filter(|_| !is_there(0)) {
-            return LoadError::Assigned { assignment: assignments[count - 1].clone(), error: Box::new(error) };
-        }
-        match all_in_form(error) {
-            errors if errors.len() > 1 => LoadError::Several(errors),
-            errors => errors.into_iter().next().map_or_else(|| LoadError::Several(Vec::new()), LoadError::from),
-        }
+        let by_count: Vec<_> = (0..=assignments.len()).map(errors_with).collect();
+        let mut blamed: Vec<_> = all_in_form(error)
+            .into_iter()
+            .map(|error| {
+                let is_same = |other: &&ScenarioError| other.message == error.message;
+                match by_count.iter().position(|errors| errors.iter().any(|other| is_same(&other))) {
+                    // The text itself has it, whose lines an override may have moved.
+                    Some(0) => by_count[0].iter().find(is_same).cloned().unwrap_or(error).into(),
+                    Some(count) => {
+                        LoadError::Assigned { assignment: assignments[count - 1].clone(), error: Box::new(error) }
+                    }
+                    None => error.into(),
+                }
+            })
+            .collect();
+        if blamed.len() == 1 { blamed.remove(0) } else { LoadError::Several(blamed) }
     }
 
     fn assigned(file: &str, text: &str, folder: &Path, assignments: &[String]) -> Result<Self, LoadError> {
