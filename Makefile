@@ -14,7 +14,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -167,20 +167,24 @@ live-test: build
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
-# Everything that is handed out, in one folder with checksums: archive, Debian packages, wheel, container image, list of components. What a tool
-# is missing for is skipped, loudly.
+# Everything that is handed out, in one folder with checksums: archive, Debian packages, wheel, book, playground, container image, list of components.
+# What a tool is missing for, or what was not built, is skipped, loudly.
 PACKAGES ?= target/packages
 release: dist deb wheel
 	packaging/release $(PACKAGES)
+
+# Command, library and engine for Python in one build: for each of them alone Cargo would choose other features of the same crates.
+PACKED := PROFILE=dist TOGETHER="--package tidemark-cli --package tidemark-c --package tidemark-python"
+packed: web
+	$(MAKE) build $(PACKED)
 
 # A static command with its pages and scenarios, in one archive.
 dist: web
 	packaging/dist $(PACKAGES)
 
 # Debian packages of the command, the library and its development files.
-deb: web
-	$(MAKE) build PROFILE=dist
-	$(MAKE) -C bindings/c deb PROFILE=dist DEBS=$(abspath $(PACKAGES))
+deb: packed
+	$(MAKE) -C bindings/c deb $(PACKED) DEBS=$(abspath $(PACKAGES))
 	packaging/debian/build $(PACKAGES) $(BUILT)/dist/tidemark
 
 # What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
@@ -199,8 +203,8 @@ python-test: build
 	bindings/python/tests/run
 
 # A wheel for every Python from 3.11 on.
-wheel: web
-	python3 -m pip wheel --no-deps --wheel-dir $(PACKAGES) .
+wheel: packed
+	packaging/wheel $(PACKAGES) $(BUILT)/dist/lib_engine.so
 
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
 sdn-test: build
