@@ -9,7 +9,7 @@
 //! | IP and transport | [`ip`] (either version), [`ipv4`], [`ipv6`], [`tcp`], [`udp`], [`checksum`]; [`View`] is what a marker sees |
 //! | tunnels | [`gtpu`] with [`pdu_session`] and [`nru`] in its extension headers, [`tunnel`] for ECN at both ends |
 //! | radio | [`sdap`], [`pdcp`], [`mac`] |
-//! | what a path sees | [`quic`] as far as it can be read |
+//! | what a path sees | [`quic`] and [`stun`] as far as they can be read |
 //! | media and feedback | [`rtp`], [`rtcp`], [`rfc8888`], [`twcc`], [`at`]; [`udp_prague`] |
 //!
 //! ```
@@ -48,6 +48,7 @@ pub mod rfc8888;
 pub mod rtcp;
 pub mod rtp;
 pub mod sdap;
+pub mod stun;
 pub mod tcp;
 pub mod tunnel;
 pub mod twcc;

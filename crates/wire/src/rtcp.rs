@@ -1,14 +1,16 @@
-//! RTCP: the common part of transport feedback packets (RFC 4585 6.1), and the two smallest packets of a session.
+//! RTCP: the common part of transport feedback packets (RFC 4585 6.1), the two smallest packets of a session, and reports as far as they
+//! tell round trips.
 
-use tidemark_core::BitRate;
+use tidemark_core::{BitRate, Duration};
 
-use crate::cursor::Writer;
+use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
 /// Payload type RTPFB.
 const TRANSPORT_FEEDBACK: u8 = 205;
 
-/// Payload types RR, BYE and APP (RFC 3550 12.1).
+/// Payload types SR, RR, BYE and APP (RFC 3550 12.1).
+const SENDER_REPORT: u8 = 200;
 const RECEIVER_REPORT: u8 = 201;
 const BYE: u8 = 203;
 const APPLICATION: u8 = 204;
@@ -90,6 +92,77 @@ pub fn length(bytes: &[u8]) -> Result<usize> {
     Ok(4 * (1 + usize::from(u16::from_be_bytes([a, b]))))
 }
 
+/// The packets of a compound. There are none in one that is encrypted (RFC 3711 3.4): lengths that add up to the whole are in the clear.
+pub fn packets(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    while split(&mut rest).is_some() {}
+    let mut rest = if rest.is_empty() { bytes } else { &[] };
+    core::iter::from_fn(move || split(&mut rest))
+}
+
+/// Takes the packet at the front, if all of it is there.
+fn split<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (packet, others) = rest.split_at_checked(length(rest).ok()?)?;
+    *rest = others;
+    Some(packet)
+}
+
+/// A sender's or a receiver's report (RFC 3550 6.4.1, 6.4.2), as far as it tells round trips.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report<'a> {
+    /// Time at which a sender's report was sent: the middle 32 bits of an NTP timestamp.
+    pub sent: Option<u32>,
+    blocks: &'a [[u8; Report::BLOCK]],
+}
+
+/// Answer to a sender's report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// Time in the sender's report that is answered.
+    pub sent: u32,
+    /// Time from its arrival to the answer.
+    pub held: Duration,
+}
+
+impl<'a> Report<'a> {
+    /// Length of a block.
+    const BLOCK: usize = 24;
+
+    /// Reads the packet at the front of `packet`.
+    ///
+    /// # Errors
+    /// `Type` for other RTCP; `Truncated` where a block passes the end.
+    pub fn parse(packet: &'a [u8]) -> Result<Self> {
+        let mut reader = Reader::new(packet);
+        let (first, kind) = (reader.u8()?, reader.u8()?);
+        if first & 0xC0 != VERSION || !matches!(kind, SENDER_REPORT | RECEIVER_REPORT) {
+            return Err(Error::Type);
+        }
+        // The length and the reporter's SSRC.
+        reader.take(6)?;
+        let sent = if kind == SENDER_REPORT {
+            let sent = (reader.u64()? >> 16) as u32;
+            // The media's timestamp, and counts of packets and octets.
+            reader.take(12)?;
+            Some(sent)
+        } else {
+            None
+        };
+        Ok(Self { sent, blocks: reader.take(Self::BLOCK * usize::from(first & 0x1F))?.as_chunks().0 })
+    }
+
+    /// Answers to sender's reports that have come.
+    pub fn answers(self) -> impl Iterator<Item = Answer> + 'a {
+        let answers = self.blocks.iter().map(|block| {
+            let word = |at: usize| u32::from_be_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
+            let held = u64::from(word(20)) * 1_000_000_000 >> 16;
+            Answer { sent: word(16), held: Duration::from_nanos(held) }
+        });
+        // No report has come yet where the time is zero.
+        answers.filter(|answer| answer.sent != 0)
+    }
+}
+
 /// The content of a feedback packet of this format at the front of `packet`: what follows the common header, without
 /// the padding.
 pub(crate) fn content(packet: &[u8], format: u8) -> Result<&[u8]> {
@@ -143,6 +216,24 @@ mod tests {
         assert_eq!(length(&bytes), Ok(bytes.len()));
         assert_eq!(Recommendation::parse(&bytes[..15]), Err(Error::Truncated));
         assert_eq!(Recommendation::parse(&[&Presence::Bye.emit(9)[..], &[0; 8]].concat()), Err(Error::Type));
+    }
+
+    #[test]
+    fn reports_answer_the_reports_that_came() {
+        let sender = [&[0x80, 200, 0, 6][..], &[0; 4], &[0, 0, 1, 2, 3, 4, 0, 0], &[0; 12]].concat();
+        assert_eq!(Report::parse(&sender).unwrap().sent, Some(0x0102_0304));
+        let block = |sent: u32| [&[0; 16][..], &sent.to_be_bytes(), &0x8000_u32.to_be_bytes()].concat();
+        let receiver = [&[0x82, 201, 0, 13][..], &[0; 4], &block(0x0102_0304), &block(0)].concat();
+        let report = Report::parse(&receiver).unwrap();
+        let answer = Answer { sent: 0x0102_0304, held: Duration::from_millis(500) };
+        assert_eq!((report.sent, report.answers().collect::<std::vec::Vec<_>>()), (None, std::vec![answer]));
+        assert_eq!(Report::parse(&receiver[..55]), Err(Error::Truncated));
+        assert_eq!(Report::parse(&[0x81, 203, 0, 1, 0, 0, 0, 0]), Err(Error::Type));
+        // Both in one datagram; encrypted, the second length is a random one and a tag follows.
+        let compound = [&sender[..], &receiver].concat();
+        assert_eq!(packets(&compound).map(<[u8]>::len).collect::<std::vec::Vec<_>>(), [28, 56]);
+        assert_eq!(packets(&[&compound[..], &[0x80, 0, 0, 1]].concat()).count(), 0);
+        assert_eq!(packets(&[]).count(), 0);
     }
 
     #[test]
