@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from conftest import GATEWAY, TIDEMARK
+from conftest import GATEWAY, TIDEMARK, needs
 
 CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv", "--quiet"]
 
@@ -38,6 +38,22 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
 def test_a_program_that_fails_fails_the_test(tmp_path):
     code, _, said = trial(tmp_path, "false")
     assert code == 1, said
+
+
+def test_a_program_that_ends_before_something_is_measured_fails_the_test(tmp_path):
+    code, rows, said = trial(tmp_path, "true")
+    assert code == 1 and [(row["succeeded"], row["measured"]) for row in rows] == [("1", "0")] * 3, said
+
+
+def test_a_server_that_takes_one_client_serves_one_session_after_the_other(tmp_path):
+    needs("iperf3")
+    server = subprocess.Popen(["iperf3", "--server"], stdout=subprocess.DEVNULL)
+    try:
+        code, rows, said = trial(tmp_path, "iperf3", "--client", GATEWAY, "--reverse", "--time", "4")
+    finally:
+        server.kill()
+        server.wait()
+    assert code == 0 and [row["measured"] for row in rows] == ["1"] * 3, said
 
 
 def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):

@@ -262,8 +262,12 @@ impl Options {
         let mut ues = Ues { namespaces: Vec::new(), tuns: Vec::new(), modems: Vec::new() };
         let addresses = addresses.into_iter().chain(std::iter::repeat(None));
         for ((index, command), address) in (0..).zip(commands).zip(addresses) {
-            let ended = endings.clone();
-            let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
+            let (ended, last_packets) =
+                (endings.clone(), LAST_PACKETS + Wait::from_nanos(2 * self.round_trip.as_nanos()));
+            let ended = move |code, drops| {
+                thread::sleep(last_packets);
+                drop(ended.send(Ending::Ue(code, drops)));
+            };
             let (namespace, tun) = Namespace::ue(cell, index, self.mtu, address, ended).map_err(refused)?;
             ues.tuns.push(tun);
             if let Some(ue) = named.get(index as usize).filter(|ue| ue.config.anbr.is_some()) {
@@ -370,6 +374,9 @@ fn wait(ues: &[Guard], ending: &Receiver<Ending>, duration: Option<Duration>) ->
     }
     (code, drops)
 }
+
+/// Time in which a command's last packets arrive, beside two round trips: a server has to see its connections closed before it takes others.
+const LAST_PACKETS: Wait = Wait::from_millis(100);
 
 /// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.
 const ALONE: u32 = 0;

@@ -22,7 +22,8 @@ use crate::application::Application;
 use crate::format::{self, Format, Output};
 use crate::seeds;
 use tidemark_terminal::error::diagnostic;
-use tidemark_terminal::table::{table, text};
+use tidemark_terminal::sheet::Sheet;
+use tidemark_terminal::table::text;
 use tidemark_terminal::{interrupt, say};
 
 /// Exit code where the program failed, or harms others.
@@ -79,6 +80,8 @@ struct Row {
     runs: usize,
     /// Runs in which the program's exit code was 0.
     succeeded: usize,
+    /// Runs with packets after the warm-up: the figures are theirs.
+    measured: usize,
     /// Runs in which a flow did not give way to its marks.
     harmful: usize,
     mbps: Option<f64>,
@@ -92,6 +95,7 @@ struct Row {
 /// Outcome of one session.
 struct Outcome {
     code: i32,
+    is_measured: bool,
     is_harmful: bool,
     ue: Value,
 }
@@ -109,7 +113,7 @@ impl Kind {
 }
 
 impl Test {
-    /// Runs all sessions and prints the table; gives 0 where the program succeeded in all of them and gave way to its marks.
+    /// Runs all sessions and prints the table; gives 0 where the program succeeded in all of them, had packets in them and gave way to its marks.
     ///
     /// # Errors
     /// A session that can't be run, or an interrupt.
@@ -121,12 +125,23 @@ impl Test {
         }
         match self.output.format {
             Format::Table => {
-                print(&rows);
+                say!("{}", sheet(&rows).draw());
+                if let Some(price) = price(&rows) {
+                    say!("{price}");
+                }
+                for row in rows.iter().filter(|row| row.measured < row.runs) {
+                    let empty = row.runs - row.measured;
+                    say!(
+                        "{}: {empty} of {} had no packets after the warm-up, so that they show nothing",
+                        row.session,
+                        row.runs
+                    );
+                }
                 say!("reports: {}", self.out.display());
             }
             other => format::rows(other, &rows)?,
         }
-        let is_good = rows.iter().all(|row| row.succeeded == row.runs && row.harmful == 0);
+        let is_good = rows.iter().all(|row| row.succeeded == row.runs && row.measured == row.runs && row.harmful == 0);
         Ok(if is_good { 0 } else { FAILED })
     }
 
@@ -162,7 +177,9 @@ impl Test {
             eprintln!("tidemark: {error}");
         }
         let is_harmful = summary["flows"].as_array().into_iter().flatten().any(|flow| flow["gave_way"] == false);
-        Ok(Outcome { code, is_harmful, ue: summary["ues"][0].clone() })
+        let ue = summary["ues"][0].clone();
+        let is_measured = ue["throughput_mbps"].as_f64().is_some_and(|rate| rate > 0.0);
+        Ok(Outcome { code, is_measured, is_harmful, ue })
     }
 
     /// Name of the UE that the program is.
@@ -198,8 +215,9 @@ impl Test {
 }
 
 fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
+    let measured: Vec<_> = outcomes.iter().filter(|outcome| outcome.is_measured).collect();
     let estimate = |path: &str| {
-        let values = outcomes.iter().filter_map(|outcome| outcome.ue.pointer(path)?.as_f64());
+        let values = measured.iter().filter_map(|outcome| outcome.ue.pointer(path)?.as_f64());
         Estimate::of(&values.collect::<Vec<_>>())
     };
     let (rate, queue) = (estimate("/throughput_mbps"), estimate("/queue_ms/p95"));
@@ -207,6 +225,7 @@ fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
         session: kind.name(),
         runs: outcomes.len(),
         succeeded: outcomes.iter().filter(|outcome| outcome.code == 0).count(),
+        measured: measured.len(),
         harmful: outcomes.iter().filter(|outcome| outcome.is_harmful).count(),
         mbps: rate.map(|of| of.mean),
         mbps_half: rate.and_then(|of| of.half),
@@ -217,8 +236,17 @@ fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
     }
 }
 
-fn print(rows: &[Row]) {
-    let mut shown = table(&["session", "succeeded", "Mbit/s", "queue p95 ms", "marks", "drops", "harms others"]);
+/// Sentence on what marks changed, from the session without to the one with them.
+fn price(rows: &[Row]) -> Option<String> {
+    let of = |kind: Kind| rows.iter().find(|row| row.session == kind.name());
+    let (without, with) = (of(Kind::WithoutMarks)?, of(Kind::WithMarks)?);
+    let (rate, queue) = (with.mbps? - without.mbps?, with.queue_p95_ms? - without.queue_p95_ms?);
+    Some(format!("marks changed the rate by {rate:+.2} Mbit/s and the queue's 95th percentile by {queue:+.1} ms"))
+}
+
+fn sheet(rows: &[Row]) -> Sheet {
+    let headings = ["session", "succeeded", "Mbit/s", "queue p95 ms", "marks", "drops", "harms others"];
+    let mut shown = Sheet::new(&headings, 1, &["drops", "marks"]);
     let figure = |mean: Option<f64>, half: Option<f64>, decimals: usize| match (mean, half) {
         (None, _) => "–".to_string(),
         (Some(mean), None) => format!("{mean:.decimals$}"),
@@ -239,7 +267,7 @@ fn print(rows: &[Row]) {
             .map(|cell| text(&cell)),
         );
     }
-    say!("{shown}");
+    shown
 }
 
 #[cfg(test)]
@@ -249,14 +277,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_counts_failures_and_has_an_interval_over_its_runs() {
+    fn a_narrow_terminal_has_the_whole_table_of_several_runs() {
+        let outcome = |rate| Outcome {
+            code: 0,
+            is_measured: true,
+            is_harmful: false,
+            ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": rate }, "marked": 12_345, "dropped": 0 }),
+        };
+        let rows = Kind::ALL.map(|kind| row(kind, &[outcome(100.0), outcome(140.0)]));
+        let drawn = sheet(&rows).within(Some(80));
+        assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+        for part in ["with an outage", "2 of 2", "120.00 ± ", "0 of 2"] {
+            assert!(drawn.contains(part), "{part}: {drawn}");
+        }
+    }
+
+    #[test]
+    fn the_price_of_marks_is_said_where_both_sessions_have_figures() {
+        let outcome = |rate, queue| Outcome {
+            code: 0,
+            is_measured: rate > 0.0,
+            is_harmful: false,
+            ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": queue } }),
+        };
+        let rows =
+            |with| [row(Kind::WithoutMarks, &[outcome(40.0, 45.0)]), row(Kind::WithMarks, &[outcome(with, 12.5)])];
+        let said = "marks changed the rate by -1.50 Mbit/s and the queue's 95th percentile by -32.5 ms";
+        assert_eq!(price(&rows(38.5)).as_deref(), Some(said));
+        assert_eq!(price(&rows(0.0)), None);
+    }
+
+    #[test]
+    fn a_row_counts_failures_and_has_an_interval_over_the_runs_with_packets() {
         let outcome = |code, rate| Outcome {
             code,
+            is_measured: rate > 0.0,
             is_harmful: code == 0,
             ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": 9.0 }, "marked": 4, "dropped": 0 }),
         };
-        let row = row(Kind::WithMarks, &[outcome(0, 10.0), outcome(3, 12.0)]);
-        assert_eq!((row.session, row.runs, row.succeeded, row.harmful), ("with marks", 2, 1, 1));
+        let row = row(Kind::WithMarks, &[outcome(0, 10.0), outcome(3, 12.0), outcome(3, 0.0)]);
+        assert_eq!((row.session, row.runs, row.succeeded, row.measured, row.harmful), ("with marks", 3, 1, 2, 1));
         assert_eq!((row.mbps, row.queue_p95_ms, row.marked), (Some(11.0), Some(9.0), Some(4.0)));
         assert!(row.mbps_half > Some(1.0));
     }
