@@ -17,12 +17,15 @@ use self::moment::{Moment, seconds};
 use self::story::{Origin, delay_ms, one_line, story};
 use crate::format::{self, Format, Output};
 use tidemark_terminal::say;
-use tidemark_terminal::table::{number, table, text};
+use tidemark_terminal::sheet::Sheet;
+use tidemark_terminal::table::{number, text};
 
 /// Rows of a table; the rest is counted.
 const MAX_ROWS: usize = 24;
 /// Stories that are told whole; more marks than that are rows of a table.
 const MAX_STORIES: usize = 4;
+/// Columns of a row a mark that a narrow terminal shows last: people look for the packet, its verdict and its delay.
+const LAST: [&str; 4] = ["answered", "odds", "true ms", "estimated ms"];
 /// Distance in seconds from which a mark is not one of the moment that was asked for.
 const FAR_S: f64 = 0.1;
 
@@ -193,7 +196,8 @@ fn overview(marks: &[&MarkResult]) {
             None => flows.push((&mark.flow, vec![mark])),
         }
     }
-    let mut shown = table(&["flow", "marks kept", "from", "to", "law: rule", "slowest ms"]);
+    let headings = ["flow", "marks kept", "from", "to", "law: rule", "slowest ms"];
+    let mut shown = Sheet::new(&headings, 1, &["to", "from"]);
     for (name, of_flow) in flows.iter().take(MAX_ROWS) {
         let mut rules = BTreeMap::new();
         of_flow.iter().for_each(|mark| *rules.entry((&mark.law, &mark.rule)).or_insert(0) += 1);
@@ -210,7 +214,7 @@ fn overview(marks: &[&MarkResult]) {
             number(slowest, 1),
         ]);
     }
-    say!("{shown}");
+    say!("{}", shown.draw());
     if flows.len() > MAX_ROWS {
         say!("... and {} flows more", flows.len() - MAX_ROWS);
     }
@@ -220,7 +224,7 @@ fn overview(marks: &[&MarkResult]) {
 fn rows(marks: &[&MarkResult]) {
     let headings =
         ["flow", "packet", "at", "verdict", "law: rule", "odds", "estimated ms", "true ms", "one way ms", "answered"];
-    let mut shown = table(&headings);
+    let mut shown = Sheet::new(&headings, 2, &LAST);
     for mark in marks.iter().take(MAX_ROWS) {
         shown.add_row([
             text(&mark.flow),
@@ -232,10 +236,10 @@ fn rows(marks: &[&MarkResult]) {
             number(mark.estimated_ms, 1),
             number(mark.queued_ms, 1),
             number(mark.arrived_s.map(|_| delay_ms(mark)), 1),
-            text(&mark.answered_s.map_or_else(String::new, seconds)),
+            text(&mark.answered_s.map_or_else(|| "–".into(), seconds)),
         ]);
     }
-    say!("{shown}");
+    say!("{}", shown.draw());
     if marks.len() > MAX_ROWS {
         say!("... and {} more: a shorter span shows them, or --format json", marks.len() - MAX_ROWS);
     }
