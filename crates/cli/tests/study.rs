@@ -141,9 +141,12 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
         (&["--vary", "marker.law=none,none"], "`none` is there twice"),
         (&["--find", "marker.law", "--until", "jain >= 1"], "marker.law=1: "),
         (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "has no step"),
+        (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "--vary flow.0.round_trip: "),
         (&["--metric", "throughput"], "throughput_mbps"),
-        (&["--flow", "none"], "use flow"),
+        (&["--flow", "none"], "--flow: "),
         (&["--find", "users", "--until", "satisfied = 1"], "is no condition"),
+        (&["--find", "users", "--until", "satisfied >= 90"], "--until: "),
+        (&["--vary", "marker.law=none", "--until-ci", "5"], "--until-ci: `5` is no share between 0 and 1"),
         (&["--vary", "marker.law=none,tide", "--seeds", "0"], "0 is not in 1..=10000"),
     ] {
         let output = tidemark(&[&["run", &scenario, "--out", &out], flags].concat());
@@ -164,13 +167,15 @@ fn intervals_that_stay_wide_are_said_to() {
     let sweep = |flags: &[&str]| {
         let fading = ["--set", "ue.0.channel={ model = \"pedestrian\" }"];
         let metric = ["--metric", "throughput_mbps", "--seeds", "2", "--max-seeds", "4"];
-        text(&tidemark(&[&["run", &scenario, "--out", &out], &fading[..], &metric, flags].concat()).stdout)
+        let output = tidemark(&[&["run", &scenario, "--out", &out], &fading[..], &metric, flags].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
     };
     let said = sweep(&["--until-ci", "0.0001%", "--series"]);
     assert!(said.contains("1 of 1 rows have an interval wider than 0.0001 % of their mean with 4 seeds"), "{said}");
     let series = fs::read_dir(Path::new(&out).join("series")).unwrap().count();
     assert_eq!(series, 4, "added seeds have series, too");
-    let said = sweep(&["--until-ci", "500%"]);
+    let said = sweep(&["--until-ci", "99%"]);
     assert!(!said.contains("wider than"), "{said}");
 }
 

@@ -298,6 +298,25 @@ pub(crate) fn diagnostic(error: StudyError) -> Report {
             Report::from(miette::MietteDiagnostic::new(wrong.to_string()).with_label(label)).with_source_code(source)
         }
         StudyError::Scenario(wrong) => error::diagnostic(wrong),
+        StudyError::WrongPart(said) => miette!("{}", with_flag(&said).unwrap_or(said)),
         other => miette!("{other}"),
     }
+}
+
+/// Error of a study without a file, with the flag in the place of the part that it gave.
+fn with_flag(said: &str) -> Option<String> {
+    let (part, message) = said.split_once(": ")?;
+    let flag = match part.split_once('.')? {
+        ("until_ci", "within") => "--until-ci",
+        ("until_ci", "metric") => "--ci-metric",
+        ("until_ci", "max_seeds") => "--max-seeds",
+        ("find", "key") => "--find",
+        ("find", "until") => "--until",
+        ("find", "max") => "--max",
+        ("metrics", _) => "--metric",
+        ("flows", _) => "--flow",
+        ("vary", key) => return Some(format!("--vary {key}: {message}")),
+        _ => return None,
+    };
+    Some(format!("{flag}: {message}"))
 }
