@@ -171,6 +171,7 @@ live-brief: build
 # What a tool is missing for, or what was not built, is skipped, loudly.
 PACKAGES ?= target/packages
 release: dist deb wheel
+	$(MAKE) book $(PACKED)
 	packaging/release $(PACKAGES)
 
 # Command, library and engine for Python in one build: for each of them alone Cargo would choose other features of the same crates.
