@@ -68,8 +68,8 @@ impl ScenarioError {
             // Without the name nothing would be known of the fields beside it: one that is known and has room takes its place, first of all the
             // one that was meant.
             let width = text.get(self.span.clone())?.len();
-            let known = self.message.split('`').skip(3).step_by(2).map(|name| format!("\"{name}\""));
-            let name = known.into_iter().find(|name| name.len() <= width)?;
+            let mut known = self.message.split('`').skip(3).step_by(2).map(|name| format!("\"{name}\""));
+            let name = known.find(|name| name.len() <= width)?;
             return Some([&text[..self.span.start], &format!("{name:width$}"), &text[self.span.end..]].concat());
         }
         let mut span = assignment_of(text, &path)?;
