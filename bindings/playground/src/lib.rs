@@ -70,11 +70,15 @@ pub fn run(request: &Request, progress: impl Fn(f64)) -> Answer {
 }
 
 fn read(Request { text, set }: &Request) -> Result<Scenario, Vec<Fault>> {
-    Scenario::parse("scenario.toml", text, Path::new(""), set).map_err(|error| match error {
+    Scenario::parse("scenario.toml", text, Path::new(""), set).map_err(faults)
+}
+
+fn faults(error: LoadError) -> Vec<Fault> {
+    match error {
         LoadError::Wrong(error) => vec![fault(*error)],
-        LoadError::Several(errors) => errors.into_iter().map(fault).collect(),
+        LoadError::Several(errors) => errors.into_iter().flat_map(faults).collect(),
         other => vec![Fault::of(other)],
-    })
+    }
 }
 
 impl Fault {

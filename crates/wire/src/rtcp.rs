@@ -155,7 +155,7 @@ impl<'a> Report<'a> {
     pub fn answers(self) -> impl Iterator<Item = Answer> + 'a {
         let answers = self.blocks.iter().map(|block| {
             let word = |at: usize| u32::from_be_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
-            let held = u64::from(word(20)) * 1_000_000_000 >> 16;
+            let held = (u64::from(word(20)) * 1_000_000_000) >> 16;
             Answer { sent: word(16), held: Duration::from_nanos(held) }
         });
         // No report has come yet where the time is zero.
