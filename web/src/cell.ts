@@ -42,7 +42,7 @@ export interface CellNow {
 }
 
 /** Values of a UE that are drawn. */
-export const DRAWN = ["down_mbps", "up_mbps", "queue_p95_ms", "uplink_queue_p95_ms", "mcs"] as const;
+const DRAWN = ["down_mbps", "up_mbps", "queue_p95_ms", "uplink_queue_p95_ms", "mcs"] as const;
 export type Drawn = (typeof DRAWN)[number];
 
 /** Series since the start: a row for each UE. */

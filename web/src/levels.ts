@@ -32,7 +32,7 @@ export function levelsOf(report: Report): { queue: Level[]; frames: Level[]; cap
 }
 
 /** Rate that one cell would carry with all of its resource blocks, at the mean of what it carried by those that it used; null where it used few. */
-export function capacityOf({ cell: { utilisation, throughput_mbps }, cells }: Report): number | null {
+function capacityOf({ cell: { utilisation, throughput_mbps }, cells }: Report): number | null {
   if (cells.length > 0 || utilisation === null || throughput_mbps === null || utilisation < FULL / 2) return null;
   return throughput_mbps / utilisation;
 }

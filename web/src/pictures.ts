@@ -23,7 +23,7 @@ const TAIL_FLOOR = 1e-3;
 type OverTime = Omit<Picture, "x" | "xLabel" | "place" | "warmup" | "happenings">;
 
 /** The usual step of the time axis, for the label of counts; absent where there is but one interval. */
-export function interval(times: number[]): number | null {
+function interval(times: number[]): number | null {
   const steps = times.slice(1).map((t, i) => t - (times[i] ?? 0)).sort((a, b) => a - b);
   return steps[Math.floor(steps.length / 2)] ?? null;
 }
@@ -47,7 +47,7 @@ function overTime(report: Report, pictures: OverTime[]): Picture[] {
 }
 
 /** Pictures of what each flow saw. */
-export function flowPictures(report: Report): Picture[] {
+function flowPictures(report: Report): Picture[] {
   const rows = report.series.flows;
   const numbers = new Map(report.flows.map(({ name }, index) => [name, index]));
   const spans = report.freezes.flatMap(({ flow, t_s, frozen_s }) => {
@@ -74,7 +74,7 @@ export function controllerPictures(report: Report): Picture[] {
 }
 
 /** Pictures of what UEs received; of their throughput only where it is not that of a flow. */
-export function uePictures(report: Report): Picture[] {
+function uePictures(report: Report): Picture[] {
   const { ues } = report.series;
   const ofFlows = new Set(report.flows.map(({ ue }) => ue)).size === report.flows.length;
   return overTime(report, [

@@ -98,10 +98,10 @@ function timed<T extends { t_s: Measured }>(results: T[]): (T & { t_s: number })
   return results.filter((result): result is T & { t_s: number } => result.t_s !== null);
 }
 
-/** Gives what `make` gives, which is asked once. */
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+/** Gives a reader of the marks, which keeps nothing of the page's data but their text. */
+function marksOf(value: unknown): () => Mark[] {
+  let read: Mark[] | undefined;
+  return () => (read ??= marks(value).sort((a, b) => a.t_s - b.t_s));
 }
 
 /** Reads the text of `marks.csv`. */
@@ -175,7 +175,7 @@ export function parse(source: string): Report {
     events: timed(run.events),
     freezes: timed(list(data.freezes).map((freeze) => read<declared.Freeze>("Freeze", freeze))).filter((freeze): freeze is Freeze => freeze.frozen_s !== null),
     hasMarks: text(data.marks) !== "",
-    marks: once(() => marks(data.marks).sort((a, b) => a.t_s - b.t_s)),
+    marks: marksOf(data.marks),
     t_s,
     series: {
       flows: series("FlowSeries", "flows", flows),

@@ -29,7 +29,7 @@ export function largest<T>(of: T[], value: (one: T) => Measured): T | undefined 
 }
 
 /** Share of a row's measured values after the warm-up for which `holds`; null where there are none. */
-export function shareOf({ t_s, warmup_s }: Report, row: Measured[], holds: (value: number, index: number) => boolean): Measured {
+function shareOf({ t_s, warmup_s }: Report, row: Measured[], holds: (value: number, index: number) => boolean): Measured {
   const measured = row.flatMap((value, index) => (value !== null && (t_s[index] ?? 0) > (warmup_s ?? 0) ? [holds(value, index)] : []));
   return measured.length === 0 ? null : measured.filter((held) => held).length / measured.length;
 }
