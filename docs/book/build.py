@@ -4,6 +4,7 @@
 A warning of Sphinx, such as a link that leads nowhere, is an error.
 """
 
+import argparse
 import os
 import pathlib
 import shutil
@@ -48,6 +49,7 @@ def lay_out(source: pathlib.Path) -> None:
 
 def main() -> int:
     """Builds the book and says where it is."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not (BOOK / "reference/scenario.md").is_file():
         sys.exit(f"{BOOK}/reference has no pages: run `make reference`")
     source, site = BOOK / "source", BOOK / "html"

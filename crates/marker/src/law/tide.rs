@@ -116,7 +116,7 @@ impl Law for Tide {
     const PROPERTIES: Properties = Properties {
         name: "tide",
         section: "tide",
-        acts_on: "predicted sojourn, of what has stood for a round trip or of all",
+        acts_on: "predicted sojourn of what stood for a round trip, or of all",
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,
         looks_at_head: false,
