@@ -10,11 +10,13 @@ mod link;
 
 use dumbbell::{Dumbbell, Flow, Queue};
 use link::{Fate, Link, is_data};
-use tidemark_core::{BitRate, Duration, Instant, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 use tidemark_marker::DualQueueConfig;
-use tidemark_senders::controller::{CubicConfig, PragueConfig};
+use tidemark_senders::controller::{Ack, Congestion, Controller, CubicConfig, EcnResponse, Prague, PragueConfig};
 use tidemark_senders::udp_prague::UdpPragueConfig;
-use tidemark_senders::{AppConfig, SenderConfig};
+use tidemark_senders::{
+    AppConfig, ConfigError, CongestionControl, EcnMode, OverTcp, Properties, SenderConfig, Transport,
+};
 
 const RATE: BitRate = BitRate::from_mbps(100);
 const WARM: Duration = Duration::from_secs(20);
@@ -30,6 +32,76 @@ fn figures(flow: &Flow, payload: f64) -> [f64; 3] {
     let seconds = SECONDS as f64;
     let rate = flow.mbps(Duration::from_secs(SECONDS)) * payload;
     [rate, flow.marks as f64 / flow.delays.len() as f64, flow.marks as f64 / seconds]
+}
+
+/// Prague that adds nothing while a reduction lasts (CWR).
+struct Waiting(PragueConfig);
+
+impl CongestionControl for Waiting {
+    fn properties(&self) -> &'static Properties {
+        self.0.properties()
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.0.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.0.clone();
+        let least = if config.whole_rounds { Duration::ZERO } else { config.reference_rtt };
+        let controller = move |sizes, _flow, _seed| {
+            Box::new(Waits { prague: Prague::new(&config, sizes), least, reduced: None }) as _
+        };
+        Transport::Tcp(OverTcp { config: &self.0.tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
+    }
+}
+
+/// The controller of [`Waiting`].
+struct Waits {
+    prague: Prague,
+    /// Least time that a reduction lasts; a round trip if that is longer.
+    least: Duration,
+    /// Time of the reduction that lasts, and the payload delivered by then.
+    reduced: Option<(Instant, Bytes)>,
+}
+
+impl Controller for Waits {
+    fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
+        self.prague.on_established(now, ecn, rtt);
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let is_over = |(start, delivered)| ack.prior_delivered >= delivered && ack.now.since(start) >= self.least;
+        if self.reduced.is_some_and(is_over) {
+            self.reduced = None;
+        }
+        // A window that is not used does not grow.
+        self.prague.on_ack(&Ack { window_limited: ack.window_limited && self.reduced.is_none(), ..*ack });
+        if ack.marked_packets > 0 && self.reduced.is_none() {
+            self.reduced = Some((ack.now, ack.delivered));
+        }
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.prague.on_congestion(congestion);
+    }
+    fn on_timeout(&mut self, congestion: &Congestion) {
+        self.prague.on_timeout(congestion);
+    }
+    fn on_spurious(&mut self, now: Instant) {
+        self.prague.on_spurious(now);
+    }
+    fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration) {
+        self.prague.on_idle(now, idle, rto);
+    }
+    fn window(&self) -> Bytes {
+        self.prague.window()
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        self.prague.pacing_rate()
+    }
+    fn burst(&self, rate: BitRate) -> Bytes {
+        self.prague.burst(rate)
+    }
+    fn ecn_response(&self) -> EcnResponse {
+        self.prague.ecn_response()
+    }
 }
 
 /// Settled, with nothing counted yet.
@@ -120,7 +192,9 @@ fn main() {
     println!("| ---: | --- | ---: | ---: | ---: | ---: | ---: |");
     let whole = PragueConfig { whole_rounds: true, ..PragueConfig::default() };
     beside("Prague", &SenderConfig::Prague(PragueConfig::default()), TCP);
-    beside("Prague, `whole_rounds`", &SenderConfig::Prague(whole), TCP);
+    beside("Prague, `whole_rounds`", &SenderConfig::Prague(whole.clone()), TCP);
+    beside("Prague, nothing added in CWR", &SenderConfig::custom("waiting", Waiting(PragueConfig::default())), TCP);
+    beside("Prague, nothing added in CWR, `whole_rounds`", &SenderConfig::custom("waiting", Waiting(whole)), TCP);
     beside("UDP Prague", &SenderConfig::UdpPrague(UdpPragueConfig::default()), UDP);
     println!();
     println!("| round trip | beside CUBIC, Mbit/s / marks | alone, the same probabilities | alone, their mean |");
