@@ -1,5 +1,6 @@
 """Writes what two builds of the command answer to the same bad inputs, where it differs: messages.py BEFORE NOW > messages.csv."""
 
+import argparse
 import csv
 import pathlib
 import re
@@ -71,7 +72,10 @@ def answer(program: pathlib.Path, words: str, folder: str, study: str) -> str:
 
 def main() -> None:
     """Prints the table, and how many of the inputs have another answer."""
-    before, now = map(pathlib.Path, sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before", type=pathlib.Path, help="the older command")
+    parser.add_argument("now", type=pathlib.Path, help="the newer command")
+    options = parser.parse_args()
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["input", "before", "now"])
     inputs = [(lines, "check t.toml", scenario(lines)) for lines in scenarios()]
@@ -80,7 +84,7 @@ def main() -> None:
     for shown, words, text in inputs:
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "t.toml").write_text(text, encoding="utf-8")
-            answers = [answer(of, words, folder, study) for of, study in ((before, "sweep"), (now, "run"))]
+            answers = [answer(of, words, folder, study) for of, study in ((options.before, "sweep"), (options.now, "run"))]
         if answers[0] != answers[1]:
             changed += 1
             table.writerow([shown.replace("\n", "; ").replace("tidemark study", "tidemark run"), *answers])
