@@ -46,26 +46,24 @@ async function open(stream, { width = 1440, colorScheme = "light" } = {}) {
 
 const stream = message("past", past) + [60.25, 60.5, 60.75].map((t) => message("", state(t))).join("");
 
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  for (const width of [1440, 390]) {
-    test(`${colorScheme}, ${width} px: the cell's state and its plots since the start, without a fault`, async () => {
-      const { page, complaints } = await open(stream, { width, colorScheme });
-      assert.equal(await page.locator("h1").textContent(), "5g-walking");
-      const all = await plots(page);
-      assert.deepEqual(all.map(({ id }) => id), ["down_mbps", "queue_p95_ms", "up_mbps", "mcs"]);
-      for (const { id, lines } of all) for (const { length } of lines) assert.ok(length > 100, id);
-      const { heads, rows: shown } = await tableText(page, "UEs now");
-      assert.deepEqual(heads, ["UE", "Law", "Mbit/s", "queue p95 (ms)", "Mbit/s", "marked", "dropped", "MCS"]);
-      assert.deepEqual(shown, [["desk", "tide", "12.50", "5.5", "1.00", "7", "0", "20"], ["walker", "tide", "13.50", "–", "1.00", "7", "0", "20"]]);
-      assert.deepEqual((await tableText(page, "Last marks")).rows, [["59.750", "desk tcp", "mark", "tide: height", "11.0", "12.0"]]);
-      assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
-      assert.deepEqual(await faults(page), []);
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
-      await page.screenshot({ path: shot(`live-${colorScheme}-${width}`), fullPage: true });
-      assert.deepEqual(complaints, []);
-      await page.context().close();
-    });
-  }
+for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
+  test(`${colorScheme}, ${width} px: the cell's state and its plots since the start, without a fault`, async () => {
+    const { page, complaints } = await open(stream, { width, colorScheme });
+    assert.equal(await page.locator("h1").textContent(), "5g-walking");
+    const all = await plots(page);
+    assert.deepEqual(all.map(({ id }) => id), ["down_mbps", "queue_p95_ms", "up_mbps", "mcs"]);
+    for (const { id, lines } of all) for (const { length } of lines) assert.ok(length > 100, id);
+    const { heads, rows: shown } = await tableText(page, "UEs now");
+    assert.deepEqual(heads, ["UE", "Law", "Mbit/s", "queue p95 (ms)", "Mbit/s", "marked", "dropped", "MCS"]);
+    assert.deepEqual(shown, [["desk", "tide", "12.50", "5.5", "1.00", "7", "0", "20"], ["walker", "tide", "13.50", "–", "1.00", "7", "0", "20"]]);
+    assert.deepEqual((await tableText(page, "Last marks")).rows, [["59.750", "desk tcp", "mark", "tide: height", "11.0", "12.0"]]);
+    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
+    assert.deepEqual(await faults(page), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+    await page.screenshot({ path: shot(`live-${colorScheme}-${width}`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
 }
 
 test("what comes goes on where the past ends, and the cursor reads it", async () => {

@@ -27,6 +27,8 @@ for (const count of [3, 64]) {
 
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     for (const width of [1440, 390]) {
+      // Half of the combinations have each pair of number, colours and width.
+      if ((count === 3) !== ((colorScheme === "light") === (width === 1440))) continue;
       test(`${count} UEs, ${colorScheme}, ${width} px: every plot has every line, every text can be read, and axe finds nothing`, async () => {
         const { page, complaints, close } = await open(browser, url, { colorScheme, width });
         const all = await plots(page);
