@@ -19,6 +19,7 @@ from tidemark.summary import (
     RouterResult,
     RunResult,
     Split,
+    Threshold,
     UeResult,
 )
 
@@ -234,6 +235,8 @@ def _columns(kind: type, noun: str) -> typing.Iterator[tuple[str, tuple[str, ...
 def _value(row: object, path: tuple[str, ...]) -> object:
     for name in path:
         row = None if row is None else getattr(row, name)
+    if isinstance(row, list):
+        return [dataclasses.asdict(item) if isinstance(item, Threshold) else item for item in row]
     return row
 
 
@@ -247,4 +250,6 @@ def _bare(hint: typing.Any) -> typing.Any:
 def _dtype(of: typing.Any) -> pl.DataType:
     if typing.get_origin(of) in (list, tuple):
         return pl.List(_dtype(typing.get_args(of)[0]))
+    if dataclasses.is_dataclass(of):
+        return pl.Struct({name: _dtype(_bare(hint)) for name, hint in typing.get_type_hints(of).items()})
     return {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}[of]
