@@ -15,7 +15,7 @@ use tidemark_sim::scenario::{LoadError, Scenario, ScenarioError};
 pub struct Request {
     /// Text of the scenario.
     text: String,
-    /// What is changed in it, as by the command's `--set`.
+    /// Changes of it, as by the command's `--set`.
     #[serde(default)]
     set: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub struct Request {
 pub enum Answer {
     /// It can be run.
     Fine {
-        /// What will be simulated, in a line.
+        /// Outline of the run, in a line.
         outline: String,
     },
     /// It was run.

@@ -12,7 +12,7 @@ export interface Figure {
   label: string;
   unit: string;
   of: (run: RunResult) => number | null | undefined;
-  /** Least and most in the scenario as it stands, and with the change, for any seed from 1 to 5. */
+  /** Least and most in the scenario as it stands, and with the change, as seeds 1 to 3 have shown with room on both sides. */
   first: [number, number];
   second: [number, number];
 }

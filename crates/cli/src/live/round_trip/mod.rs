@@ -27,7 +27,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Of the half behind the UE and the one behind the other end: the half that a packet goes to, and the one that it comes from.
+    /// Gives the half that a packet goes to, and the one that it comes from, of those behind the UE and behind the other end.
     fn halves<T>(self, [down, up]: &mut [T; 2]) -> (&mut T, &mut T) {
         match self {
             Self::Down => (down, up),
