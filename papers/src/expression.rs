@@ -3,6 +3,9 @@
 //! `owd_p50[prague.static.with]` is the median one-way delay of the case whose overrides are the parts `prague`, `static` and
 //! `with`; `rtt_mean[with/cubic]` that of its flow `cubic` alone; `throughput_mean[with/cubic@10..20]` from 10 s to 20 s of
 //! the run. `change(a, b)` is the change from a to b in percent; `min`, `max`, `mean` and `geomean` take any number of values, `ln` is the natural logarithm.
+//!
+//! A grammar of winnow's combinators. Of the kept evaluators none has an operand of several parts, which is listed before the
+//! runs and changed between them: exmex, cel and minijinja take plain names; evalexpr 13 is under the AGPL.
 
 use std::fmt;
 

@@ -2,6 +2,9 @@
 //!
 //! A crate of its own: its build script runs after every commit and for every changed source, and only what is at the end of the
 //! imports, a program, may be compiled anew for that. Whoever writes a result puts [`COMMIT`] into it.
+//!
+//! Own code, since `vergen-gitcl` knows a clone's commit, but not that of a package, and has no hash of changed sources, by which
+//! a store tells the results of two builds apart.
 
 /// Commit of the sources, 40 hexadecimal digits, with `-modified` behind them where the sources were not those of the commit; `None`
 /// for a build of sources that no commit is known of.
