@@ -24,13 +24,15 @@ impl Staging {
     /// # Errors
     /// What the system says, with the path.
     pub fn new(results: &Path) -> io::Result<Self> {
-        clean(results);
+        fs::create_dir_all(results).map_err(|error| named(results, &error))?;
+        let _held = hold(results);
+        sweep(results);
         static MADE: AtomicUsize = AtomicUsize::new(0);
         // Of two programs or threads that write the same folder each has its own.
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = results.join(format!("{PREFIX}{}-{number}", std::process::id()));
         let lock = folder.join(LOCK);
-        fs::create_dir_all(&folder).map_err(|error| named(&folder, &error))?;
+        fs::create_dir(&folder).map_err(|error| named(&folder, &error))?;
         let file = File::create(&lock).map_err(|error| named(&lock, &error))?;
         file.lock().map_err(|error| named(&lock, &error))?;
         Ok(Self { folder, _lock: file })
@@ -51,6 +53,19 @@ impl Drop for Staging {
 
 /// Removes what programs left in a folder that were killed while they wrote.
 pub fn clean(results: &Path) {
+    let _held = hold(results);
+    sweep(results);
+}
+
+/// Keeps other programs from making or removing such folders as long as it is kept: until a new one is locked, it looks like that of a
+/// program that has ended. `None` where a folder can't be locked, on Windows and on some network drives: there the window stays.
+fn hold(results: &Path) -> Option<File> {
+    let folder = File::open(results).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
+}
+
+fn sweep(results: &Path) {
     for entry in results.read_dir().into_iter().flatten().flatten() {
         if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
@@ -132,5 +147,22 @@ mod tests {
         drop(Staging::new(&folder).unwrap());
         assert_eq!(folder.read_dir().unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn no_program_takes_another_that_begins_for_one_that_has_ended() {
+        let folder = std::env::temp_dir().join(format!("tidemark-begins-{}", std::process::id()));
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for _ in 0..200 {
+                        let staged = Staging::new(&folder).unwrap();
+                        fs::write(staged.path().join("file"), "text").unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(folder.read_dir().unwrap().count(), 0);
+        fs::remove_dir(folder).unwrap();
     }
 }
