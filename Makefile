@@ -5,7 +5,7 @@ OUT   ?= out
 # other features of the same crates, and compile these anew, for each package alone.
 PROFILE ?= release
 ifeq ($(PROFILE),ci)
-TOGETHER := --workspace --all-features --lib --bins --tests
+TOGETHER := --workspace --all-features --lib --bins --tests --example instructions
 TESTED := --profile ci
 endif
 BUILT := $(or $(CARGO_TARGET_DIR),target)
@@ -14,7 +14,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -49,7 +49,7 @@ test:
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "sdn-test" "live-test" "papers-check"
+	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
@@ -118,13 +118,17 @@ unit: web
 	$(UNIT) --tests
 	$(UNIT) --doc
 
+# Every case of grids of which `unit` runs some.
+grids: web
+	WHOLE=1 $(CARGO) test --profile ci --locked --package tidemark-sim --test it
+
 debug: web
 	$(UNIT) --tests --no-run
 
 # What a packet, a report, an acknowledgement and a simulated second cost in instructions, which don't depend on the machine's load.
 instructions: build
-	crates/marker/benches/check-instructions
-	crates/sim/benches/check-instructions
+	$(if $(TOGETHER),,$(CARGO) build --profile $(PROFILE) --locked --package tidemark-marker --example instructions)
+	python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
 
 docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) --workspace --no-deps --all-features --locked

@@ -5,6 +5,11 @@ use std::path::Path;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{RunResult, Simulation};
 
+/// Each `n`th case of a grid that takes long; all of them where `WHOLE` is set, as `make grids` does.
+pub fn sampled<T>(n: usize, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(if std::env::var_os("WHOLE").is_some() { 1 } else { n })
+}
+
 /// Reads a scenario, with values replaced.
 pub fn read(text: &str, overrides: &[&str]) -> Scenario {
     read_in(Path::new(""), text, overrides)

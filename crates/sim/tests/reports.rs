@@ -1,6 +1,8 @@
 //! Reports of the DU must not decide how long queues are, nor what a law leaves of the rate.
 
-use crate::common;
+use itertools::iproduct;
+
+use crate::common::{self, sampled};
 
 const SEEDS: u64 = 3;
 
@@ -77,26 +79,20 @@ fn l4span_keeps_the_rate_however_seldom_the_du_reports() {
 /// Thresholds above the pause of the TDD pattern: below it a packet's wait for the radio is marked, be the report as fresh as it may.
 #[test]
 fn laws_on_the_head_of_line_delay_keep_the_rate_however_seldom_the_du_reports() {
-    for marker in [
+    let markers = [
         r#"law = "step", threshold = "10 ms""#,
         r#"law = "ramp", low = "5 ms", high = "10 ms""#,
         r#"law = "upf""#,
         r#"law = "dualpi2", min_th = "5 ms", range = "5 ms""#,
-    ] {
-        for (ues, channel) in [(1, "static"), (4, "pedestrian"), (16, "static")] {
-            let throughput = |period| run(Case { ues, channel, period, marker }).1;
-            let each = throughput("0 s");
-            for period in ["5 ms", "10 ms", "20 ms"] {
-                let kept = throughput(period) / each;
-                assert!(kept > 0.95, "{marker}, {ues} UEs, {channel}, {period}: {kept:.3} of {each:.1} Mbit/s");
-            }
-        }
-        // Alone on a fading channel nothing is left over for others while the estimate is behind the radio.
-        let throughput = |period| run(Case { ues: 1, channel: "pedestrian", period, marker }).1;
+    ];
+    // Alone on a fading channel nothing is left over for others while the estimate is behind the radio.
+    let cells = [(1, "static", 0.95), (4, "pedestrian", 0.95), (16, "static", 0.95), (1, "pedestrian", 0.92)];
+    for (marker, (ues, channel, least)) in sampled(3, iproduct!(markers, cells)) {
+        let throughput = |period| run(Case { ues, channel, period, marker }).1;
         let each = throughput("0 s");
         for period in ["5 ms", "10 ms", "20 ms"] {
             let kept = throughput(period) / each;
-            assert!(kept > 0.92, "{marker}, pedestrian, {period}: {kept:.3} of {each:.1} Mbit/s");
+            assert!(kept > least, "{marker}, {ues} UEs, {channel}, {period}: {kept:.3} of {each:.1} Mbit/s");
         }
     }
 }

@@ -6,7 +6,7 @@ use tidemark_cell::channel::{TraceConfig, TraceFormat};
 use tidemark_core::{Duration, Instant};
 use tidemark_sim::RunResult;
 
-use crate::common;
+use crate::common::{self, sampled};
 
 /// Folder beside the project's.
 fn traces() -> Option<PathBuf> {
@@ -32,7 +32,7 @@ fn run(folder: &Path, channel: &str, seconds: u64) -> RunResult {
 #[test]
 fn the_delivered_rate_follows_each_rate_trace_second_by_second() {
     let Some(folder) = traces() else { return };
-    for (file, format, column) in [
+    let files = [
         ("ATT-LTE-driving-2016.down", TraceFormat::Mahimahi, None),
         ("ATT-LTE-driving-2016.up", TraceFormat::Mahimahi, None),
         ("drp_munich_autobahn.csv", TraceFormat::RatePattern, None),
@@ -40,7 +40,8 @@ fn the_delivered_rate_follows_each_rate_trace_second_by_second() {
         ("us-5g-driving-handover.csv", TraceFormat::Csv, Some("throughput_mbps")),
         ("ie-5g-driving-1.csv", TraceFormat::Csv, Some("dl_kbps")),
         ("ie-5g-static-1.csv", TraceFormat::Csv, Some("dl_kbps")),
-    ] {
+    ];
+    for (file, format, column) in sampled(2, files) {
         let name = match format {
             TraceFormat::Mahimahi => "mahimahi",
             TraceFormat::RatePattern => "rate-pattern",
