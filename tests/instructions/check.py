@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Holds instructions against limits, which no machine's load changes: of a call of the marker, and of a simulated second.
+
+`make instructions` runs it on the profile `ci`, as `make test` does, or on another by PROFILE=dist. A profile or a compiler that the limits
+are not of makes another program: its counts are said, and held against nothing. Without valgrind it says so.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+COMPILER = "1.95"
+PROFILES = ("ci", "dist")
+
+MARKER = {
+    ("downlink", "l4span"): (0, 790),
+    ("downlink", "tide-l4s"): (0, 800),
+    ("downlink", "tide-classic"): (0, 845),
+    ("downlink", "tide-shared"): (0, 850),
+    ("downlink-and-pdu", "l4span"): (0, 1_010),
+    ("report", "l4span"): (0, 1_120),
+    ("ack", "l4span"): (0, 650),
+}
+"""Instructions of a call under a law, at most, in each of the profiles."""
+
+QUEUED = (4, 16, 1_024)
+"""SDUs that wait at each UE: one limit is for all."""
+
+CALLS = 1_000
+"""Calls in one measurement of the marker's example."""
+
+SIMULATOR = {
+    (1, "static"): (52, None),
+    (1, "vehicular"): (53, None),
+    (16, "static"): (179, None),
+    (16, "vehicular"): (186, None),
+    (64, "static"): (408, None),
+    (64, "vehicular"): (447, None),
+}
+"""Millions of instructions of a simulated second with so many UEs of a channel, from the scenario to the written results: a fiftieth above
+what was measured."""
+
+SCENARIO = """name = "saturated"
+duration = "1 s"
+warmup = "200 ms"
+[marker]
+law = "l4span"
+[[ue]]
+name = "ue"
+count = {ues}
+channel = {{ model = "{channel}" }}
+[[flow]]
+name = "flow"
+ue = "ue"
+round_trip = "38 ms"
+sender = {{ controller = "prague" }}
+"""
+
+
+def calls(example: Path, call: str, law: str, queued: int) -> float:
+    """Instructions of a call of the marker, without what came before it."""
+    # Functions whose name begins so are all that is counted.
+    valgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=*measured_*", "--callgrind-out-file=/dev/null"]
+    said = subprocess.run([*valgrind, example, call, law, str(queued)], check=True, capture_output=True, text=True).stderr
+    counted = int(re.search(r"Collected : (\d+)", said)[1]) / CALLS
+    # Below every limit is also what callgrind did not find.
+    if counted < 1:
+        sys.exit("NOTHING WAS COUNTED: callgrind didn't find the example's functions")
+    return counted
+
+
+def second(command: Path, ues: int, channel: str) -> float:
+    """Millions of instructions of a simulated second."""
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder, "saturated.toml")
+        scenario.write_text(SCENARIO.format(ues=ues, channel=channel), encoding="utf-8")
+        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+        run = [command, "run", scenario, "--out", Path(folder, "out"), "--quiet"]
+        said = subprocess.run([*valgrind, *run], check=True, capture_output=True, text=True).stderr
+    return int(re.search(r"I\s+refs:\s+([\d,]+)", said)[1].replace(",", "")) / 1e6
+
+
+def counts(built: Path) -> Iterator[tuple[str, float, tuple[int | None, ...]]]:
+    """What was counted, its number, and its limits."""
+    for (call, law), limits in MARKER.items():
+        for queued in QUEUED:
+            yield f"{call}, {law}, {queued} queued", calls(built / "examples/instructions", call, law, queued), limits
+    for (ues, channel), limits in SIMULATOR.items():
+        yield f"million, {ues} UEs, {channel}", second(built / "tidemark", ues, channel), limits
+
+
+def main() -> int:
+    """Prints a row a count; 1 where one is above its limit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("built", type=Path, metavar="FOLDER", help="Cargo's folder of the profile, with the command and the marker's example")
+    built = parser.parse_args().built
+    if shutil.which("valgrind") is None:
+        print("instruction counts SKIPPED: valgrind is not installed", file=sys.stderr)
+        return 0
+    profile = os.environ.get("PROFILE", "")
+    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout
+    holds = profile in PROFILES and f"rustc {COMPILER}." in compiler
+    above = []
+    for what, counted, limits in counts(built):
+        limit = limits[PROFILES.index(profile)] if holds else None
+        print(f"{counted:7.1f} {what}{f', {limit} at most' if limit else ''}", flush=True)
+        if limit and counted > limit:
+            above.append(what)
+    if not holds:
+        print(f"the limits are those of {' and '.join(PROFILES)} with rustc {COMPILER}: NOT CHECKED", file=sys.stderr)
+    if above:
+        print(f"above their limits: {'; '.join(above)}", file=sys.stderr)
+    return int(bool(above))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
