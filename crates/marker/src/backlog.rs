@@ -73,6 +73,7 @@ impl Backlog {
 
     /// A report came, after which `standing` bytes are left, and drain until the next or stay.
     pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool, drains: bool) {
+        // Reports of an idle DRB may be rare: how often they come is learned from a queue that stood.
         if was_busy {
             let gap = now.since(self.last_report);
             // The longest recent gap, forgetting an eighth of the time that passes, and at most doubling, so that one

@@ -35,6 +35,7 @@ pub trait Bearers {
     fn fetch(&mut self, now: Instant, carrier: Self::Carrier, flow: FlowId) -> Option<&mut DrbMarker> {
         let released = self.markers().find_map(|marker| marker.flows.release(flow));
         let marker = self.marker(carrier)?;
+        // What was learned of the connection moves with it; one that no bearer knew begins anew.
         if let Some(released) = released {
             marker.flows.adopt(now, flow, released);
         }

@@ -95,6 +95,7 @@ impl Runs {
         let has_room = self.0.len() < MAX_RUNS;
         let index = self.0.partition_point(|run| run.end < count);
         match self.0.get_mut(index) {
+            // Named before: whoever asks must not take its share out twice.
             Some(run) if run.contains(&count) => return Added::Known,
             // Numbers come mostly in a row, so that a run grows at its end.
             Some(run) if run.end == count => {
@@ -102,6 +103,7 @@ impl Runs {
                 self.join(index);
             }
             Some(run) if run.start == count + 1 => run.start = count,
+            // It touches no run that is kept, and begins one of its own.
             _ if has_room => self.0.insert(index, count..count + 1),
             _ => return Added::NoRoom,
         }

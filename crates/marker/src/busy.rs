@@ -48,6 +48,7 @@ impl BusyTime {
         let is_long = |age: Duration| age * 4 >= since_report && age >= IDLE_WAIT && since_report <= WITHOUT_BURSTS;
         let stood = head.filter(|age| *age * 2 >= since_report || is_long(*age));
         let conclusive = match stood {
+            // The radio had its chance: what left is what it gives, be it nothing.
             Some(age) if age >= IDLE_WAIT || now.since(self.since) >= PERIOD => true,
             Some(_) => return None,
             None => false,

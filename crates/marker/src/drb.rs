@@ -201,6 +201,7 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Option<Outcome> {
+        // The packet was decided on when it arrived.
         if !self.decides_on_leaving() {
             return None;
         }
@@ -286,9 +287,11 @@ impl DrbMarker {
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
+        // Samples of another window or clock can't be taken over.
         if (config.tau_c, config.measured_time()) != (self.estimator.window(), self.estimator.time()) {
             self.estimator = EgressEstimator::new(config.tau_c, config.measured_time());
         }
+        // SNs of another length name other SDUs: nothing that is queued could be matched.
         if self.profile.sn_length() == sn_length {
             self.profile.resize(config.profile_capacity);
         } else {
@@ -404,6 +407,7 @@ impl DrbMarker {
         }
         let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
         let level = self.backlog.level(now, standing, silence, current);
+        // The next report is not due yet: the rate stands as it was measured.
         if silence.is_zero() {
             return (level, current);
         }

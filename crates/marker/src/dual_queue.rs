@@ -188,6 +188,7 @@ impl<P> DualQueue<P> {
         let (Some((l4s_since, _)), Some((classic_since, _))) = (l4s, classic) else {
             return (l4s.is_some() || classic.is_some()).then_some(l4s.is_some());
         };
+        // L4S goes first, unless classic packets would wait for too long, or get too little.
         Some(match self.config.scheduler {
             DualScheduler::TimeShifted { shift } => now.since(*l4s_since) + shift >= now.since(*classic_since),
             DualScheduler::Weighted { .. } => self.credit <= 0.0,
@@ -234,6 +235,7 @@ impl<P> DualQueue<P> {
             return Verdict::Pass;
         }
         let ect0 = Class::of(packet.ecn) == Some(Class::Classic);
+        // In overload a mark is no longer enough (RFC 9332 4.2.3), and without ECN there is only the drop.
         if ect0 && self.config.aqm.mark_classic && !self.pi.is_overloaded() { Verdict::Mark } else { Verdict::Drop }
     }
 }

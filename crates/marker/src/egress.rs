@@ -351,6 +351,7 @@ impl BothSums {
     }
     fn subtract(&mut self, sample: Sample) {
         self.all.subtract(sample);
+        // What did not enter the deviation must not be taken out of it.
         if sample.conclusive {
             self.conclusive.subtract(sample);
             self.squares -= product(sample.span, sample.rate) * u128::from(sample.rate);

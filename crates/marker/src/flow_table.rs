@@ -146,6 +146,7 @@ impl FlowTable {
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
         let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
+        // A known flow goes on with its state, however full its set is.
         if let Some(way) = set.find(id, own) {
             return Some(&mut set.flows[way]);
         }
@@ -258,6 +259,7 @@ impl Set {
             None => self.vacant(own),
         };
         let weakest = || (0..WAYS).min_by_key(|way| (self.flows[*way].retention(), self.flows[*way].last_seen));
+        // A flow that would be kept for less time than all that are there has no claim on their room.
         let Some(way) = way.or_else(|| weakest().filter(|way| self.flows[*way].retention() < flow.retention())) else {
             self.refused += 1;
             self.marks_let_go += u64::from(flow.feedback.pending());

@@ -166,6 +166,7 @@ impl Overload {
 
     /// Takes a look after so many reports.
     pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, look: Look) -> Stage {
+        // Protection is off: no flow is ever held to an allowance.
         let Some(limit) = self.limit else { return Stage::Calm };
         let since = now.since(self.observed);
         self.observed = now;
@@ -179,6 +180,7 @@ impl Overload {
             self.until = self.until.min(now + OVER_AFTER);
             return if now < self.until { Stage::Overloaded } else { Stage::Calm };
         }
+        // More marks than packets without one count as saturated; in a queue above the limit all packets count as marked.
         let excess = 2.0 * if self.is_long { 1.0 } else { look.p } - 1.0;
         // Saturated time begins now: what was before was no concern.
         if stage == Stage::Calm || since > FORGOTTEN_AFTER {
@@ -258,6 +260,7 @@ impl Overload {
         {
             account.charge(self.allowance, units);
         }
+        // A drop says that the overload goes on: it is over when there was none for a while.
         if dropped {
             self.drops += 1;
             self.until = now + OVER_AFTER;

@@ -130,6 +130,7 @@ impl ProfileTable {
     /// Keeps another number of SDUs one by one from now on; everything that is queued stays known.
     pub(crate) fn resize(&mut self, capacity: u32) {
         let slots = slots(capacity, self.sn_length);
+        // The same table: nothing has to move.
         if slots == self.sizes.len() {
             return;
         }
@@ -137,6 +138,7 @@ impl ProfileTable {
             (core::mem::take(&mut self.sizes), core::mem::replace(&mut *self.beyond, Beyond::new()));
         self.sizes = alloc::vec![0; slots].into_boxed_slice();
         for count in self.head..self.next {
+            // Only SDUs of the ring have sizes of their own; one beyond has its even share.
             let is_kept = count - self.head < sizes.len() as u64;
             let size = if is_kept { sizes[count as usize & (sizes.len() - 1)] } else { beyond.take(count) };
             // Sizes in the ring are read at the head, the others once, when the ring comes to them.
@@ -282,6 +284,7 @@ impl ProfileTable {
     #[cold]
     fn unmatched(&mut self, sn: u32) -> Option<Progress> {
         let is_last = self.started && self.sn_length.distance(self.head as u32, sn) == -1;
+        // A report without progress repeats the last SN: it is no sign of a mismatch.
         if is_last && self.matches_again(sn) {
             return Some(Progress::NONE);
         }
@@ -309,6 +312,7 @@ impl ProfileTable {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
         let waits = self.started && ahead >= 0 && last < self.next && sn < self.sn_length.modulus();
+        // After SNs that fit nowhere one may fit by chance: it counts only where it could be of this length.
         if !waits || (self.mismatched > 0 && !self.matches_again(sn)) {
             return self.unmatched(sn);
         }
@@ -359,6 +363,7 @@ impl ProfileTable {
     }
 
     fn append(&mut self, now: Instant, size: u16) {
+        // Beyond the ring only sums are kept, so that a long queue takes no more memory.
         if self.next - self.head < self.capacity() {
             let slot = self.slot(self.next);
             self.sizes[slot] = size;

@@ -241,6 +241,7 @@ pub(crate) fn len(connections: usize) -> usize {
 /// Writes a state, whose length the buffer has.
 pub(crate) fn write(buffer: &mut [u8], records: impl Iterator<Item = Record>) {
     let length = buffer.len();
+    // The caller sized the buffer for the header and whole records: neither of the two fails.
     let Ok((header, body)) = Header::mut_from_prefix(buffer) else { return };
     let Ok(body) = <[Record]>::mut_from_bytes(body) else { return };
     *header = Header {
@@ -265,14 +266,17 @@ pub(crate) fn read<'a, T>(
 ) -> Result<impl Iterator<Item = T>, RelocationError> {
     let short = RelocationError::Length { expected: size_of::<Header>(), found: bytes.len() };
     let (header, body) = Header::ref_from_prefix(bytes).map_err(|_| short)?;
+    // Other bytes than a state, which no version would make sense of.
     if header.magic != MAGIC {
         return Err(RelocationError::Magic);
     }
+    // Another version may have other fields at the same places.
     if header.version != VERSION {
         return Err(RelocationError::Version(header.version.get()));
     }
     let (expected, said) = (len(header.connections.get().into()), header.length.get() as usize);
     for found in [said, bytes.len()] {
+        // A state that was cut off must not be taken for a shorter one.
         if found != expected {
             return Err(RelocationError::Length { expected, found });
         }

@@ -59,6 +59,7 @@ impl DrbMarker {
     /// be marked.
     #[cold]
     pub(super) fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
+        // CE says already what a mark could say, and a sender without ECN would not hear it (RFC 3168 5).
         if !is_markable(ecn) {
             return false;
         }

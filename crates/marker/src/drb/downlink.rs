@@ -75,6 +75,7 @@ impl DrbMarker {
         let (mut segment, mut rtt, mut known, mut owes) = (None, None, None, false);
         let tcp = packet.payload.tcp();
         let id = packet.payload.five_tuple(packet.flow);
+        // None where every flow of its set is in use: a new one must not end them.
         if let Some(flow) = self.flows.admit(now, id) {
             flow.downlink(now, shown, packet.size.0);
             // Only TCP opens connections and feeds marks back in headers that can be read.

@@ -111,6 +111,7 @@ impl DrbMarker {
     #[inline(never)]
     fn watch(&mut self, now: Instant, reports: u64) {
         let is_long = self.apart.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        // Nothing looks saturated, and nothing is watched.
         if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
             return;
         }

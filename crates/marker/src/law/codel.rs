@@ -120,6 +120,7 @@ impl ControlLaw {
         self.first_above = self.first_above.map(|at| at.min(latest));
         self.drop_next = self.drop_next.min(latest);
         let over = self.is_over(departure);
+        // While signals go on, their times are set by the control law and not by an interval above the target.
         if self.dropping {
             let dropped = core::mem::take(&mut self.dropped);
             // One packet below the target is enough to stop: the queue has drained to where it should be.
@@ -166,6 +167,7 @@ impl ControlLaw {
             self.first_above = None;
             return false;
         }
+        // A standing queue is one that was above the target for a whole interval (RFC 8289 3.1).
         match self.first_above {
             None => {
                 self.first_above = Some(departure.now + self.config.interval);

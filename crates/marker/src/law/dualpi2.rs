@@ -59,6 +59,7 @@ impl Law for DualPi2 {
                 if is_queue && self.pi.is_overloaded() {
                     return Odds { drop: Probability::new(self.pi.p_c()), ..Odds::mark("overload", coupled) };
                 }
+                // The larger of the two counts (RFC 9332 A.1), and names the rule.
                 Odds::mark(if native > coupled { "l4s ramp" } else { "coupled" }, native.max(coupled))
             }
             // In overload a mark is no longer enough for a classic sender either: its packets are dropped (RFC 9332 4.2.3).

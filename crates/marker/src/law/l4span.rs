@@ -146,6 +146,7 @@ impl Law for L4Span {
             Class::L4s if shared && self.shared == SharedRule::Coupled => {
                 Odds::mark("coupled", 2.0 / self.k * libm::sqrt(self.p_classic(arrival)))
             }
+            // The operator has both classes marked by one rule.
             Class::L4s if shared && self.shared == SharedRule::Classic => Odds::mark(CLASSIC, self.p_classic(arrival)),
             // Alone, or each by its own rule.
             Class::L4s => Odds::mark(L4S, self.p_l4s(arrival)),
@@ -195,6 +196,7 @@ impl L4Span {
     /// - The rate of a 24.9 ms window falls to nothing in every fade, and a classic sender gives up a third or a half of
     ///   its window for one mark. The rate is averaged over a few round trips, as its answer is.
     fn p_classic(&self, arrival: &Arrival) -> f64 {
+        // The paper's equation alone, for whoever compares with its figures.
         if self.as_printed {
             return self.p_classic_as_printed(arrival);
         }

@@ -77,6 +77,7 @@ impl DualPi2Config {
     /// The native L4S probability: a ramp from `min_th`, or a step at it.
     pub(crate) fn native(&self, delay: f64) -> f64 {
         let excess = delay - self.min_th.as_secs_f64();
+        // Below the threshold only the coupled probability marks.
         if excess <= 0.0 {
             0.0
         } else if self.range.is_zero() {

@@ -72,6 +72,7 @@ impl TideConfig {
 
     /// Configuration for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it: with a threshold in place of a mode.
     pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
+        // Without a mode the configured threshold holds.
         let Some(mode) = self.mode else { return self };
         // A delay-first DRB keeps its threshold within the 5QI's delay budget (TS 23.501 table 5.7.4-1).
         let tau_s = match mode.of(five_qi) {
@@ -125,6 +126,7 @@ impl Law for Tide {
     };
 
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        // Each class has a sum of its own, so that marks are even for both.
         Some(if class == Class::L4s { &mut self.l4s } else { &mut self.classic })
     }
 

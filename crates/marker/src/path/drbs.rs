@@ -91,6 +91,7 @@ impl Drbs {
     /// Releases a DRB; `None` for one that is not set up.
     pub(super) fn remove(&mut self, drb: DrbId) -> Option<DrbMarker> {
         let index = drb.index()?;
+        // The first DRB lies apart from the others, with QFIs of its own.
         if index == usize::from(self.first_index) {
             (self.first_index, self.first_qfis) = (NONE, 0);
             return self.first.take();
@@ -107,6 +108,7 @@ impl Drbs {
 
     /// Maps a QoS flow to this DRB from now on. False for a QFI or a DRB that does not exist.
     pub(super) fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
+        // A QFI without a DRB would lead packets to nothing.
         if !is_qfi(qfi) || self.get(drb).is_none() {
             return false;
         }

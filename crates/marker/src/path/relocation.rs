@@ -39,6 +39,7 @@ impl Ue {
     /// As [`RelocationError`] lists; nothing has changed then.
     pub fn import(&mut self, now: Instant, bytes: &[u8]) -> Result<(), RelocationError> {
         let connections = relocation::read(bytes, |record| Connection::restore(now, record))?;
+        // Without a DRB there is no table to take the connections in.
         if self.drbs.all().next().is_none() {
             return Err(RelocationError::NoDrb);
         }

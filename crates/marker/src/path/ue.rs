@@ -100,6 +100,7 @@ impl Ue {
         stream: Stream,
     ) -> Result<(), SetupError> {
         check(drb, qfis)?;
+        // A second set-up would lose the flows of the first: the host has to remove it, or to reconfigure.
         if self.drbs.get(drb).is_some() {
             return Err(SetupError::Exists);
         }
@@ -298,6 +299,7 @@ impl Ue {
         behind: Bytes,
     ) -> Verdict {
         let key = self.key;
+        // A DRB that was never set up has no law.
         let Some(marker) = self.marker(drb) else { return Verdict::Pass };
         // No IP packet, or one of which too little came: there is no ECN field to mark.
         let Ok(mut view) = View::parse_front(front, len) else {
@@ -336,10 +338,11 @@ impl Ue {
     /// are not all there stays as it is and counts as unparsed.
     pub fn uplink_front(&mut self, now: Instant, front: &mut [u8], len: usize) {
         self.counters.uplink += 1;
+        // For most UEs it is the DRB that has the connection: its memory is on its way while headers are read.
         if let Some(first) = self.drbs.first() {
             first.warm_uplink();
         }
-        // Nothing that can be read can be an acknowledgement.
+        // What can't be read is taken for no acknowledgement.
         let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return;
@@ -435,6 +438,7 @@ impl Ue {
 #[cold]
 #[inline(never)]
 fn name_flow(marker: &mut DrbMarker, flow: FlowId, front: &mut [u8], len: usize) {
+    // It was parsed before: this does not fail.
     if let Ok(view) = View::parse_front(front, len) {
         marker.flows.name(flow, Some(view.headers().five_tuple.reversed()));
     }

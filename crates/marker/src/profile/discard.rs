@@ -8,6 +8,7 @@ impl ProfileTable {
     /// PDCP discarded an SDU that it had sent or numbered.
     pub(crate) fn discard(&mut self, now: Instant, sn: u32) {
         let count = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
+        // It left already, or was never sent: nothing of it is in the sums.
         if !self.started || count < self.head || count >= self.next {
             self.anomalies.unknown += 1;
             return;

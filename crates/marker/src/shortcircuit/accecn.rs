@@ -297,6 +297,7 @@ impl AccEcn {
     #[inline(never)]
     fn let_go_packets(&mut self, marks_let_go: &mut u32) {
         let room = self.segments.between(self.ack, self.segments.end()).min(u16::MAX.into()) as u16;
+        // More marks wait than acknowledgements could tell: the flow's next packet is marked in their place.
         if let Some(excess) = self.pending_packets.checked_sub(room).filter(|excess| *excess > 0) {
             *marks_let_go = marks_let_go.saturating_add(excess.into());
             (self.pending_packets, self.owes) = (room, true);
@@ -310,6 +311,7 @@ impl AccEcn {
     /// Tells what the segments acknowledged since `before` have room for.
     fn release_packets(&mut self, before: u32, counted: u8) {
         let packets = self.segments.between(before, self.ack);
+        // More segments than three bits count: an acknowledgement may tell no more marks than that (RFC 9768 3.2.2.5).
         self.limit = if packets > MAX_ACE_MARKS.into() { MAX_ACE_MARKS } else { u16::MAX };
         let room = packets.min(MAX_ACE_MARKS.into()).saturating_sub(u32::from(counted)) as u16;
         let mut released = self.pending_packets.min(room);
@@ -338,6 +340,7 @@ impl AccEcn {
     /// Moves bytes that are due from the option's ECT counters to its CE counter, as far as these counters have grown.
     #[inline]
     fn release_bytes(&mut self, fields: &AccEcnCounters) {
+        // An option without the CE counter has no place for marked bytes.
         let Some(ceb) = fields.ceb else { return };
         // Bytes that the client itself counted as CE are taken: a byte is marked once.
         if let Some(before) = seen(self.client.ceb) {

@@ -61,6 +61,7 @@ impl Feedback {
     /// called. Marks of an earlier connection that were not told are added to `marks_let_go`.
     #[inline(always)]
     pub(crate) fn downlink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> bool {
+        // It says which feedback the connection will have (RFC 9768 3.1.1): nothing is owed on it yet.
         if tcp.flags.syn {
             self.negotiate(tcp.flags, tcp.seq, tcp.ack, tcp.is_authenticated, true, marks_let_go);
             return false;
@@ -110,6 +111,7 @@ impl Feedback {
     /// A segment passes upwards: what to write into it. Marks that were not told and never will be are added to `marks_let_go`.
     #[inline(always)]
     pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
+        // Here the bits of the feedback negotiate (RFC 9768 3.1.1): they are no counter to add to.
         if tcp.flags.syn {
             self.negotiate(tcp.flags, tcp.seq, tcp.ack, tcp.is_authenticated, false, marks_let_go);
             return None;

@@ -125,6 +125,7 @@ impl Segments {
                 segments += (begin - to).div_ceil((*size).into());
                 to = begin;
             }
+            // The range begins in this run: older ones have no part of it.
             if holds_from {
                 break;
             }
