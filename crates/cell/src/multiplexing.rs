@@ -105,6 +105,7 @@ fn share(drbs: &[DrbIndex], mut room: u32, behind: u32, channels: &mut impl Chan
         for (position, drb) in drbs.iter().enumerate().filter(|(position, _)| filled & 1 << position == 0) {
             let bytes = channels.waiting(*drb);
             waiting += u32::from(bytes > 0);
+            // A bearer without data takes no share from the others.
             if bytes > 0 && least.is_none_or(|(least, _)| bytes < least) {
                 least = Some((bytes, position));
             }

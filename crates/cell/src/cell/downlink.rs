@@ -38,6 +38,7 @@ impl<P: Inspect> Cell<P> {
         self.around.events.emit(now, bearer, || Event::Arrived { packet: &packet });
         let outcome = self.cu.downlink(now, bearer, mapped, &mut packet, queue);
         let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
+        // What a decision was made of is gathered only where somebody listens.
         if self.around.events.want_decision(signals)
             && let Some(outcome) = outcome
         {

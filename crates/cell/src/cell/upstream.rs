@@ -46,6 +46,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
         let outcome = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
         let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
+        // What a decision was made of is gathered only where somebody listens.
         if events.want_decision(signals)
             && let Some(outcome) = outcome
         {

@@ -104,6 +104,7 @@ impl<P: Inspect> Drb<P> {
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.armed = Armed::default();
         self.delivery = Delivery::default();
+        // What the UE reported was to the cell that it leaves.
         if let Some(queue) = &mut self.reported {
             queue.forget();
         }

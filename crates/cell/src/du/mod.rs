@@ -196,6 +196,7 @@ impl<P: Inspect> Du<P> {
             queues.arm_uplink(now, index, port);
             queues.arm_uplink_discard(index, port);
             queues.arm_pacer(now, index);
+            // What is forwarded with the UE waits for a slot of this cell.
             if queues.drbs[index].bearer.has_data() {
                 downlink.activate(now, index, carrier, queues);
             }
@@ -270,6 +271,7 @@ impl<P: Inspect> Du<P> {
         let Self { carrier, queues, uplink, .. } = self;
         for index in drbs.iter() {
             let drb = &mut queues.drbs[index];
+            // In AM what was begun goes along with the UE and is sent again (TS 38.323 5.1.2).
             if drb.bearer.mode() == RlcMode::Um {
                 drb.bearer.conclude();
                 port.ue(drb.id.ue).receiver(index).conclude();

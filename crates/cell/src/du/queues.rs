@@ -81,6 +81,7 @@ impl<P: Inspect> Queues<P> {
             let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             self.has_gbr |= qos.is_gbr();
             let mut drb = Drb::new((id, position), bearer, qos, config.anbr.as_ref(), has_headers);
+            // A law that drops what leaves makes holes, for which the receiver must not wait for ever.
             if port.decides_at_dequeue(drb.id) {
                 drb.bearer.expect_holes();
             }

@@ -65,6 +65,7 @@ pub(super) fn end_window<P: Inspect>(
 ) {
     let counts = counts(now, index, direction, queues);
     let begun = queues.drbs[index].estimator(direction).as_ref().and_then(Estimator::begun);
+    // Without a beginning there is nothing to measure from.
     let Some(begun) = begun else { return };
     // Shares are of those that send in this direction; the other has resources of its own.
     let (all, sending) = match direction {
@@ -115,8 +116,10 @@ pub(super) fn recommend<P: Inspect>(
         }
     };
     let channel = ue.drbs().lcid(index);
+    // Without an estimator the bearer knows no recommendations; before its first window there is no rate to recommend.
     let Some(estimator) = drb.estimator(direction) else { return };
     let Some(rate) = estimator.recommended(queued) else { return };
+    // A logical channel that the element can't name gets no recommendation (TS 38.321 6.1.3.20).
     let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
     let exact = estimator.exact(rate);
     let octets = [lcid::RECOMMENDED_BIT_RATE, first, second];

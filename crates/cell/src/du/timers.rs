@@ -85,6 +85,7 @@ impl Timers {
     /// The next timer that is due.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(DrbIndex, Timer)> {
         let (first, other) = (self.queue.front(), self.heap.peek());
+        // The greatest is the earliest: if its time has not come, nor has any other's.
         let entry = if first.max(other)?.at > now {
             None
         } else if first > other {

@@ -255,7 +255,9 @@ impl Ue {
         self.stats.blocks += u64::from(first);
         self.stats.harq_retransmissions += u64::from(!first);
         let is_received = self.silent_until <= now;
+        // A rate channel has no MCS: it says what arrives, and loses nothing but for want of coverage.
         let Some(mcs) = block.mcs else { return is_received };
+        // The mean is over first transmissions, as the count of blocks is.
         self.stats.mcs_sum += if first { u64::from(mcs) } else { 0 };
         self.stats.mcs = Some(mcs);
         // A channel of CQIs stands for the SNR at which that CQI is chosen.

@@ -74,6 +74,7 @@ impl<P: Inspect> Network<P> {
         let id = UeId(self.serving.len() as u32);
         let mut config = config.clone();
         let mut cell = 0;
+        // Among cells a UE's position says which is its own.
         if let Some(radio) = &mut self.radio {
             let ChannelConfig::Deployed(deployed) = &mut config.channel else {
                 return Err(ConfigError::new("channel.model", "in a network of cells it is `deployed`"));
@@ -84,6 +85,7 @@ impl<P: Inspect> Network<P> {
         self.cells[cell].add_ue_as(id, self.next_drb, &config)?;
         self.next_drb = UeDrbs::new(self.next_drb, config.bearers().count()).end();
         self.serving.push(cell as u32);
+        // Its channel begins with the means of where it stands, not with the first measurement.
         if let Some(radio) = &self.radio {
             self.cells[cell].set_means(id, radio.means(id, cell));
         }
@@ -136,11 +138,13 @@ impl<P: Inspect> Network<P> {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         for cell in 0..self.cells.len() {
+            // Each cell has a deadline of its own: a call for one leaves the others alone.
             if self.deadlines[cell] <= now {
                 self.cells[cell].handle_timeout(now);
                 self.touched(cell);
             }
         }
+        // Measurements are due at the same times for all cells.
         if self.radio.as_ref().is_some_and(|radio| radio.next_measurement() <= now) {
             self.measure(now);
         }
@@ -230,6 +234,7 @@ impl<P: Inspect> Network<P> {
     fn touched(&mut self, cell: usize) {
         let touched = &self.cells[cell];
         self.deadlines[cell] = touched.next_deadline().unwrap_or(Instant::FAR);
+        // The last in the list gives all that it has when its turn comes: once is enough.
         if touched.has_output() && self.ready.back() != Some(&(cell as u32)) {
             self.ready.push_back(cell as u32);
         }
@@ -237,21 +242,25 @@ impl<P: Inspect> Network<P> {
 
     /// Looks at positions, powers and loads; moves the UEs whose time has come.
     fn measure(&mut self, now: Instant) {
+        // A single cell has nobody to hand over to.
         let Some(radio) = &mut self.radio else { return };
         radio.measure(now, self.cells.iter().map(Cell::stats), |from| self.cells[0].resources_between(from, now));
         for (index, serving) in self.serving.iter_mut().enumerate() {
             let id = UeId(index as u32);
             let source = *serving as usize;
+            // It stays, and only its channel has moved.
             let Some(target) = radio.update_ue(now, id, source) else {
                 self.cells[source].set_means(id, radio.means(id, source));
                 continue;
             };
+            // The cell does not know the UE: there is nothing to move.
             let Some(leaving) = self.cells[source].take_ue(now, id) else { continue };
             self.cells[target].place_ue(now, id, leaving, &radio.handover().execution());
             *serving = target as u32;
             self.cells[target].set_means(id, radio.means(id, target));
             for cell in [source, target] {
                 self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
+                // The handover itself may deliver and drop.
                 if self.cells[cell].has_output() {
                     self.ready.push_back(cell as u32);
                 }

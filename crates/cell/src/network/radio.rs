@@ -194,11 +194,13 @@ fn should_change(
     let enough = powers[serving] * libm::exp10((config.hysteresis_db + config.offset_db) / 10.0);
     let mut target = None;
     for (cell, (power, since)) in powers.iter().zip(better.iter_mut()).enumerate() {
+        // The entering condition fails: its time to trigger has to begin anew.
         if *power <= enough || cell == serving {
             *since = None;
             continue;
         }
         let since = *since.get_or_insert(now);
+        // Several may have held for long enough: the strongest is the target.
         if now.since(since) >= config.time_to_trigger && target.is_none_or(|best: usize| powers[best] < *power) {
             target = Some(cell);
         }

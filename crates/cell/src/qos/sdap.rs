@@ -101,6 +101,7 @@ impl UeSdap {
             .or_else(|| self.reflected.get(packet.flow))
             .or(filter.map(|(_, mapped)| mapped))
             .unwrap_or(self.rules.default());
+        // Without rules every flow has the default bearer, and none has to be remembered.
         if !self.rules.is_empty() {
             self.ascended.put(packet.flow, mapped);
         }

@@ -138,6 +138,7 @@ impl<P: Inspect> Bearer<P> {
     /// Moves what the pacer lets go on, and `gate` lets pass, from above PDCP into RLC's queue.
     pub(crate) fn pace(&mut self, now: Instant, gate: &mut impl DequeueGate<P>) {
         let (in_rlc, unsent) = (self.waiting(), Bytes(u64::from(self.unsent)));
+        // Without a pacer everything went to RLC when it came.
         let Some(above) = &mut self.above else { return };
         above.pacer.look(now, self.queued - above.bytes + unsent);
         let mut before = in_rlc;
@@ -185,6 +186,7 @@ impl<P: Inspect> Bearer<P> {
     }
     /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN.
     pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
+        // PDCP may have no discardTimer: packets wait as long as it takes.
         let Some(limit) = self.config.discard_timer else { return };
         // The timer runs from PDCP's upper edge. What was begun goes on: a part of it is with the UE, which waits for the rest.
         while self.window.first_waiting().is_some_and(|first| now.since(first.entered) >= limit) {
@@ -382,6 +384,7 @@ impl<P: Inspect> Bearer<P> {
             self.queued -= Bytes(u64::from(first.size - self.overhead.sdu));
             self.needed -= self.overhead.with_headers(0, first.size);
             let (number, behind) = (self.window.next() - 1, self.queue_state(now));
+            // It was begun just now: it is there, and has its packet.
             let Some(begun) = self.window.get_mut(number) else { return false };
             let Some(packet) = &mut begun.packet else { return false };
             // Here the law decides that looks at what leaves; those at the CU let all pass.
@@ -435,6 +438,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn lost(&mut self, now: Instant, segments: &[Segment]) {
         let am = self.config.mode == RlcMode::Am;
         for segment in segments {
+            // Both ends may be done with it by now: a loss means nothing then.
             let Some(sent) = self.window.get_mut(segment.sdu) else { continue };
             sent.lost = sent.lost.min(now);
             // In AM the receiver's report asks for them.
@@ -466,6 +470,7 @@ impl<P: Inspect> Bearer<P> {
         let pending = std::mem::take(&mut self.retransmissions);
         let mut counted = None;
         for segment in &status.missing {
+            // Given up or acknowledged before: it is not sent again.
             let Some(sent) = self.window.get_mut(segment.sdu).filter(|sent| !sent.settled) else { continue };
             // Of an SDU that is being sent, what was not sent is not missing.
             let sent_so_far = if segment.sdu == self.begun { sent.size - self.unsent } else { sent.size };

@@ -52,6 +52,7 @@ impl Overhead {
     /// Gives the bytes of the rest of an SDU that a block with `left` bytes takes, without and with headers.
     pub(super) fn fit(&self, left: u32, offset: u32, rest: u32) -> (u32, u32) {
         let all = self.with_headers(offset, rest);
+        // It fits whole: no segment, and no second header for the rest.
         if all <= left {
             return (rest, all);
         }

@@ -11,6 +11,7 @@ pub(super) struct Ranges {
 impl Ranges {
     /// Bytes from `from` to `to` arrived, some of them perhaps a second time.
     pub(super) fn add(&mut self, from: u32, to: u32) {
+        // There is a gap before it: it is kept apart until the gap is filled.
         if from > self.prefix {
             let index = self.pieces.partition_point(|(_, end)| *end < from);
             let (mut from, mut to) = (from, to);

@@ -305,6 +305,7 @@ impl<P> Window<P> {
         self.reported_lost = self.reported_lost.max(self.handed);
         while self.is_over(self.reported_lost) {
             let next = self.reported_lost;
+            // What is complete was handed on, or will be, in its order.
             if let Some(lost) = self.get_mut(next).filter(|sdu| sdu.complete.is_none())
                 && let Some(packet) = lost.packet.take()
             {

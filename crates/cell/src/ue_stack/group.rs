@@ -22,6 +22,7 @@ pub(super) fn groups<'a>(drbs: impl Iterator<Item = (DrbIndex, &'a Qos)>) -> Vec
     for (level, number) in sorted {
         let room = groups.len() < MAX_GROUPS;
         match groups.last_mut() {
+            // A report has room for so many groups (TS 38.321 6.1.3.1): the least important levels share one.
             Some(group) if last == Some(level) || !room => group.drbs.push(number),
             _ => groups.push(Group { priority: level.0, drbs: vec![number] }),
         }

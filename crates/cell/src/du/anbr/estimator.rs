@@ -86,6 +86,7 @@ impl Estimator {
         let sent = (now.sent - begun.sent) as f64;
         let taken = (now.taken - begun.taken) as f64;
         let bytes = match self.config.estimate {
+            // What its own share carried tells what a fair share would have carried.
             AnbrEstimate::Capacity if taken > 0.0 => sent * fair.max(taken) / taken,
             // Without a transmission there is no telling what a resource block carries.
             AnbrEstimate::Capacity | AnbrEstimate::Delivered => sent,

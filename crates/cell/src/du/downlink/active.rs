@@ -43,6 +43,7 @@ impl Active {
 
     /// Adds a bearer that has something to send at `now`.
     pub(super) fn add(&mut self, now: Instant, drb: DrbIndex, carrier: &Carrier, timers: &mut Timers) {
+        // A bearer is listed once, however many packets came.
         if let Err(position) = self.drbs.binary_search(&drb) {
             self.drbs.insert(position, drb);
         }

@@ -159,6 +159,7 @@ impl Downlink {
         drb.stats.dropped += dropped;
         let has_data = drb.bearer.has_data();
         queues.ues[ue].count_all_dropped(DropReason::Law, dropped);
+        // The law may have dropped everything that was let go on.
         if has_data {
             self.activate(now, index, carrier, queues);
         }

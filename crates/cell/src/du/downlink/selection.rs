@@ -140,6 +140,7 @@ fn need<P: Inspect>(
     let (ue, all) = (&mut ues[candidate.ue], carrier.config.prbs);
     let wanted = |drb: &mut Drb<P>| {
         let waits = drb.bearer.has_data() && drb.qos.may_send(at.now) && (!only_owed || drb.qos.is_owed(at.now));
+        // Above its maximum rate a bearer has to wait, and in the round of guarantees one that is owed nothing.
         if waits { drb.bearer.backlog() } else { 0 }
     };
     let wanted = ue.drbs().iter().map(|index| wanted(&mut drbs[index])).sum::<u32>();

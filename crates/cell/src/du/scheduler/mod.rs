@@ -25,6 +25,18 @@ use sharing::Sharing;
 pub(crate) use sharing::{Contender, Need, Remaining};
 
 /// Makes of the lines below the configuration, its list, its names, and the rule at work.
+// `"max-rate" max_rate::MaxRateConfig as MaxRate, "The best channel first.";` becomes
+//
+//     pub use max_rate::MaxRateConfig;
+//     #[serde(tag = "kind")]
+//     pub enum SchedulerConfig { #[serde(rename = "max-rate")] MaxRate(MaxRateConfig) }
+//     impl SchedulerConfig {
+//         pub fn all() -> Vec<Self> { vec![Self::MaxRate(MaxRateConfig::default())] }
+//         pub fn name(&self) -> &'static str { match self { Self::MaxRate(_) => "max-rate" } }
+//         pub(crate) fn uplink_order(&self) -> UplinkOrder { match self { Self::MaxRate(_) => MaxRateConfig::UPLINK } }
+//     }
+//     enum AnyRule { MaxRate(<MaxRateConfig as Discipline>::Rule) }
+//     impl Rule for AnyRule { fn begin_slot(&mut self, slot: Slot) { match self { Self::MaxRate(rule) => rule.begin_slot(slot) } } }
 macro_rules! schedulers {
     ($($name:literal $module:ident::$config:ident as $variant:ident, $doc:literal;)*) => {
         $(pub use $module::$config;)*

@@ -59,6 +59,7 @@ impl ProportionalFair {
     /// Capacity over the average as it would be with what the UE is given in this slot.
     fn metric(&mut self, candidate: &Candidate, given: f64) -> f64 {
         let ue = candidate.ue.position();
+        // UEs come while the cell runs, and get their place with their first slot.
         if self.positions.len() <= ue {
             self.positions.resize(ue + 1, None);
         }

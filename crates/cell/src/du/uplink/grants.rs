@@ -65,6 +65,7 @@ impl Grants {
         port: &mut impl Port<P>,
     ) {
         let ue = &mut queues.ues[id];
+        // A block needs a process until it is decoded or given up: without one nothing can be sent.
         if !ue.uplink.processes.has_free(slot) {
             return;
         }
@@ -92,6 +93,7 @@ impl Grants {
         queues: &mut Queues<P>,
         port: &mut impl Port<P>,
     ) {
+        // A round begins turns and may draw who goes first: not where there is nothing to share.
         if free == 0 || self.asked.is_empty() {
             return;
         }
@@ -136,6 +138,7 @@ impl Grants {
         shares.begin(asked.len(), |position| asked[position].ue, draws);
         asked.sort_unstable_by_key(|grant| (shares.turn(grant.ue), grant.ue));
         for grant in asked {
+            // The slot is full: those that are left have had more already.
             if free == 0 {
                 break;
             }
@@ -149,6 +152,7 @@ impl Grants {
                     Round::Level(level) => group.priority == level,
                     Round::All => true,
                 };
+                // What this round doesn't cover waits for a later one.
                 if is_covered {
                     more += std::mem::take(waiting);
                 }

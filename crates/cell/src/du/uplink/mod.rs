@@ -292,6 +292,7 @@ fn use_configured_grant<P: Inspect>(
     queues: &mut Queues<P>,
     port: &mut impl Port<P>,
 ) -> u32 {
+    // Without a configured grant a UE has to ask for every block.
     let Some(grant) = &carrier.config.uplink.configured_grant else { return 0 };
     let ue = &queues.ues[id];
     // The occasion is lost where nothing is free for it: a configured grant can't be put off.

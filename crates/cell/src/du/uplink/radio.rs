@@ -183,6 +183,7 @@ impl UplinkRadio {
         self.stats.resources += u64::from(block.prbs * SYMBOLS_PER_SLOT);
         self.stats.blocks += u64::from(first);
         self.stats.harq_retransmissions += u64::from(!first);
+        // The mean is over first transmissions, as the count of blocks is.
         self.stats.mcs_sum += if first { u64::from(block.mcs) } else { 0 };
         // A channel that says a rate only loses nothing.
         let Some(snr_db) = self.snr_db(carrier, channel, now) else { return true };
