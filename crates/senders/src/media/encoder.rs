@@ -246,11 +246,13 @@ impl Encoder {
 
     /// Times lie around each frame's own: early frames wait less than twice the deviation, late ones more.
     fn draw_jitter(&mut self) -> Duration {
+        // Nothing is drawn where nothing varies: the stream's other draws stay as they are.
         if self.config.jitter.is_zero() {
             return Duration::ZERO;
         }
         loop {
             let draw = self.stream.normal();
+            // Drawn again beyond two deviations: no frame is so early or late.
             if (-2.0..=2.0).contains(&draw) {
                 return self.config.jitter.mul_f64(2.0 + draw);
             }
@@ -258,11 +260,13 @@ impl Encoder {
     }
 
     fn deviation(&mut self) -> f64 {
+        // Nothing is drawn where nothing varies: the stream's other draws stay as they are.
         if self.config.size_deviation <= 0.0 {
             return 1.0;
         }
         loop {
             let draw = 1.0 + self.config.size_deviation * self.stream.normal();
+            // Drawn again beyond a half: no frame is so small or large.
             if (0.5..=1.5).contains(&draw) {
                 return draw;
             }
