@@ -146,6 +146,7 @@ impl Cubic {
             if self.w_max < cwnd {
                 self.w_max = cwnd;
             }
+            // Slow start ended without a reduction (HyStart): no window before one is known (RFC 9438 4.10).
             if self.cwnd_prior == 0.0 {
                 self.cwnd_prior = cwnd;
             }
@@ -216,6 +217,7 @@ impl Controller for Cubic {
         self.w_max = 0.0;
     }
     fn on_spurious(&mut self, _now: Instant) {
+        // A window that has grown back already needs nothing returned (RFC 9438 4.9.2).
         if let Some(undo) = self.undo.take()
             && self.window.size < undo.window.size
         {
@@ -227,6 +229,7 @@ impl Controller for Cubic {
     }
     fn on_idle(&mut self, _now: Instant, idle: Duration, rto: Duration) {
         self.window.restart_after_idle(self.sizes, idle, rto);
+        // The curve waits while nothing is sent (RFC 9438 5.8).
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
         }
@@ -235,6 +238,7 @@ impl Controller for Cubic {
         Bytes(self.window.size as u64)
     }
     fn pacing_rate(&self) -> Option<BitRate> {
+        // Without pacing acknowledgements are the clock.
         if self.config.pacing { self.window.linux_pacing(self.sizes, self.smoothed_rtt) } else { None }
     }
     fn burst(&self, _rate: BitRate) -> Bytes {

@@ -48,11 +48,13 @@ impl HyStart {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, mss: f64, paced: bool) -> SlowStart {
+        // Round trips are compared by rounds (RFC 9406 4.2).
         if ack.prior_delivered >= self.round_end {
             self.round_end = ack.delivered;
             self.last_round_min = self.current_round_min;
             self.current_round_min = Duration::MAX;
             self.samples = 0;
+            // Five rounds in which the round trip did not come down: it was no false alarm.
             if let Some((_, rounds)) = &mut self.conservative {
                 *rounds += 1;
                 if *rounds >= CSS_ROUNDS {
@@ -60,23 +62,28 @@ impl HyStart {
                 }
             }
         }
+        // Acknowledgements of what was sent twice tell no round trip.
         if let Some(rtt) = ack.rtt {
             self.current_round_min = self.current_round_min.min(rtt);
             self.samples += 1;
         }
         self.judge_round();
         let acked = ack.acked.as_f64();
+        // Without pacing a large acknowledgement is answered by a burst, which has to be small (RFC 9406 4.3).
         let growth = if paced { acked } else { acked.min(L * mss) };
         SlowStart::Grow(if self.conservative.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth })
     }
 
     fn judge_round(&mut self) {
+        // The least of a few samples is chance.
         if self.samples < N_RTT_SAMPLE {
             return;
         }
         match self.conservative {
+            // The first round has none before it to be compared with.
             None if self.last_round_min != Duration::MAX => {
                 let threshold = (self.last_round_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                // So much longer a round trip is a queue that grows.
                 if self.current_round_min >= self.last_round_min + threshold {
                     self.conservative = Some((self.current_round_min, 0));
                 }
@@ -115,6 +122,7 @@ impl LinuxHyStart {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, window: f64, paced: bool) -> SlowStart {
+        // Train and round trip are judged within a round: each begins with nothing.
         if ack.prior_delivered >= self.round_end {
             self.round_end = ack.delivered;
             self.round_start = ack.now;
@@ -122,6 +130,7 @@ impl LinuxHyStart {
             self.round_min = Duration::MAX;
             self.samples = 0;
         }
+        // In a small window too few acknowledgements come to be judged.
         if window >= LOW_WINDOW && (self.is_train_long(ack, paced) || self.is_delay_high(ack)) {
             return SlowStart::Exit;
         }
@@ -129,6 +138,7 @@ impl LinuxHyStart {
     }
 
     fn is_train_long(&mut self, ack: &Ack, paced: bool) -> bool {
+        // A gap ends the train: what comes after it is no measure of this window.
         if ack.now.since(self.train_end) > TRAIN_GAP {
             return false;
         }
@@ -138,8 +148,10 @@ impl LinuxHyStart {
     }
 
     fn is_delay_high(&mut self, ack: &Ack) -> bool {
+        // Acknowledgements of what was sent twice tell no round trip.
         let Some(rtt) = ack.rtt else { return false };
         self.round_min = self.round_min.min(rtt);
+        // The least of a few samples is chance.
         if self.samples < N_RTT_SAMPLE {
             self.samples += 1;
             return false;

@@ -168,6 +168,7 @@ impl Prague {
     }
 
     fn count_rounds(&mut self, ack: &Ack) {
+        // A real round ends with an acknowledgement of what was sent in it.
         if ack.prior_delivered >= self.real_round {
             self.real_round = ack.delivered;
             self.rounds = self.rounds.saturating_add(1);
@@ -179,7 +180,9 @@ impl Prague {
         self.acked += ack.acked.as_f64();
         self.marked += ack.marked.as_f64();
         self.seen_mark |= ack.marked_packets > 0;
+        // Once a round, so that the average means as many round trips whatever the rate is.
         if self.alpha_round.is_over(ack, virtual_rtt) {
+            // Before the first mark nothing is known of a queue that could mark: the average stays as configured.
             if self.seen_mark && self.acked > 0.0 {
                 if let Some(classic) = &mut self.classic {
                     classic.end_round(ack.min_rtt);
@@ -195,11 +198,14 @@ impl Prague {
 
     fn increase(&mut self, ack: &Ack, virtual_rtt: Duration) {
         let mut unmarked = (ack.acked - ack.marked).as_f64();
+        // Slow start takes its part first; what is left of it counts for the increase.
         if self.window.in_slow_start() {
             unmarked = self.window.slow_start(unmarked);
         }
         let rtt = self.smoothed_rtt.min(MAX_SCALED_RTT).as_secs_f64();
+        // Without a measured round trip there is nothing to scale by.
         let ratio = if virtual_rtt.is_zero() { 1.0 } else { (rtt / virtual_rtt.as_secs_f64()).min(1.0) };
+        // A flow of a short round trip grows as one of the reference would, not more (RFC 9331 4.3).
         let scale = if self.smoothed_rtt >= virtual_rtt { 1.0 } else { ratio * ratio };
         self.window.size += unmarked * self.sizes.mss / self.window.size * scale;
     }
@@ -227,6 +233,7 @@ impl Prague {
     }
 
     fn pace_detection(&mut self) {
+        // The detector's averages last for as long as the window takes to grow back.
         if let Some(classic) = &mut self.classic {
             classic.on_reduction(self.window.threshold / self.sizes.mss);
         }
@@ -242,12 +249,14 @@ impl Controller for Prague {
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
         self.in_flight = ack.in_flight.as_f64();
+        // The fallback looks at how round trips vary.
         if let (Some(classic), Some(rtt)) = (&mut self.classic, ack.rtt) {
             classic.sample(rtt);
         }
         self.count_rounds(ack);
         let virtual_rtt = self.virtual_rtt();
         self.average(ack, virtual_rtt);
+        // Whole rounds are real ones; otherwise the virtual round trip has to pass as well.
         let least = if self.config.whole_rounds { Duration::ZERO } else { virtual_rtt };
         // The reduction has had its round: what is marked from now on was sent after it.
         if self.congested.is_some_and(|(round, _)| round.is_over(ack, least)) {
@@ -284,6 +293,7 @@ impl Controller for Prague {
         self.window.size = self.sizes.mss;
     }
     fn on_spurious(&mut self, _now: Instant) {
+        // Nothing was lost: the window from before the reduction is the right one, unless it has grown since.
         if let Some(before) = self.before_reduction.take() {
             self.window.size = self.window.size.max(before.size);
             self.window.threshold = self.window.threshold.max(before.threshold);

@@ -95,6 +95,7 @@ impl Controller for Reno {
         self.window.size = self.sizes.mss;
     }
     fn on_spurious(&mut self, _now: Instant) {
+        // Nothing was lost: the window from before the reduction is the right one, unless it has grown since.
         if let Some(before) = self.before_reduction.take() {
             self.window.size = self.window.size.max(before.size);
             self.window.threshold = self.window.threshold.max(before.threshold);
@@ -107,6 +108,7 @@ impl Controller for Reno {
         Bytes(self.window.size as u64)
     }
     fn pacing_rate(&self) -> Option<BitRate> {
+        // Without pacing acknowledgements are the clock.
         if self.paced { self.window.linux_pacing(self.sizes, self.smoothed_rtt) } else { None }
     }
     fn burst(&self, _rate: BitRate) -> Bytes {

@@ -36,6 +36,7 @@ impl Window {
     /// Halves the window for each timeout that the connection was idle, down to the initial window (RFC 9293
     /// 3.8.6 leaves it open; RFC 2861 2, as Linux does it).
     pub(super) fn restart_after_idle(&mut self, sizes: Sizes, idle: Duration, rto: Duration) {
+        // For so short a pause the window is still validated.
         if idle <= rto {
             return;
         }

@@ -166,6 +166,7 @@ impl Al4s {
             self.before_history = self.history.pop_front().map_or(0.0, |(_, share)| share);
         }
         let trend = share - self.before_history;
+        // A share that falls, though not to zero, says neither that the queue grows nor that it is gone.
         if share > 0.0 && trend > 0.0 {
             self.gradient += trend;
         } else if share <= 0.0 {
@@ -189,6 +190,7 @@ impl Al4s {
     fn sharp_drop(&self, variation: f64) -> f64 {
         let target = self.config.target_delay.as_millis_f64();
         let eta = 10.0 / target;
+        // The faster the delay grows, the more of the rate is taken.
         let (root, variation) = if variation <= eta {
             (3.0, eta)
         } else if variation < target {
@@ -205,6 +207,7 @@ impl Al4s {
 fn gamma(config: &Al4sConfig, marking: &MarkingScheme) -> f64 {
     let (low, high) = (marking.low.as_millis_f64(), marking.high.as_millis_f64());
     let target = (config.target_delay - config.fixed_delay).as_millis_f64();
+    // The rule goes by where the target lies to the ramp that marks.
     if low < target && target < high {
         ((high - low) / (target - low)).min(10.0)
     } else if high <= target {
@@ -228,6 +231,7 @@ impl MediaController for Al4s {
         let now = feedback.now;
         let since = self.elapsed.take(now);
         let share = f64::from(marked) / f64::from(arrived);
+        // Growth counts from the last mark.
         if marked > 0 {
             self.unmarked_since = now;
         }
@@ -238,9 +242,11 @@ impl MediaController for Al4s {
         let change = if marked == 0 {
             let position = (self.gradient - GRADIENT.0) / (GRADIENT.1 - GRADIENT.0);
             let base = DELTA + DELTA_RANGE * (2.0 * position - 1.0);
+            // As printed, Eq. 5 doubles the rate in the first second without marks.
             let offset = if self.config.growth == Al4sGrowth::FromZero { 1.0 } else { 0.0 };
             (libm::pow(base, unmarked_for) - offset) * since
         } else if marked < arrived {
+            // A part is marked: the rate falls by that share, and by how fast it has been growing.
             (-self.gradient * share * self.gamma * since).max(-MAX_TAKEN)
         } else {
             -self.sharp_drop(variation)

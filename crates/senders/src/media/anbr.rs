@@ -141,10 +141,12 @@ impl Anbr {
     }
 
     fn draw(&mut self, now: Instant, recommended: f64) {
+        // The approach is over round trips: before the first one there is no pace.
         let Some(rtt) = self.prague.smoothed_rtt() else { return };
         let since = self.last_report.map_or(0.0, |last| now.since(last).as_secs_f64());
         let part = (since / (GRADUAL_ROUNDS * rtt.as_secs_f64().max(1e-3))).min(1.0);
         let rate = self.prague.rate().as_bps() as f64;
+        // A recommendation only raises: marks say when it is too much.
         if recommended > rate {
             self.prague.raise(BitRate::from_bps_f64(rate + part * (recommended - rate)));
         }
@@ -156,6 +158,7 @@ impl MediaController for Anbr {
         ReportPolicy::each_frame(Duration::from_millis(25))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.prague.on_rtt(rtt);
         }
@@ -166,6 +169,7 @@ impl MediaController for Anbr {
         self.prague.on_feedback(feedback.now, self.counters, feedback.sent, true);
         let target = match (self.config.rule, self.recommended) {
             (AnbrRule::Follow, recommended) => recommended.unwrap_or(self.target),
+            // A mark is newer than the recommendation and speaks of the queue itself: then Prague's rate holds.
             (AnbrRule::Max, Some(recommended)) if marked == 0 => (self.prague.rate().as_bps() as f64).max(recommended),
             (AnbrRule::Gradual, Some(recommended)) if marked == 0 => {
                 self.draw(feedback.now, recommended);
@@ -179,6 +183,7 @@ impl MediaController for Anbr {
     fn on_recommendation(&mut self, _now: Instant, rate: BitRate) {
         let recommended = rate.as_bps() as f64 * self.config.share;
         self.recommended = Some(recommended);
+        // This rule has no other source: it does not wait for a report.
         if self.config.rule == AnbrRule::Follow {
             self.target = self.config.rates.clamp(recommended);
         }

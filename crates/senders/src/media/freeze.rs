@@ -24,16 +24,19 @@ impl Freezes {
     /// A frame arrived whole and is shown, unless one after it has been. Gives the length of the freeze that it ends; `None` where the
     /// picture did not stand still.
     pub(super) fn on_frame(&mut self, now: Instant, number: u64) -> Option<Duration> {
+        // The first frame has none before it to stand still.
         let Some((last, at)) = self.shown else {
             self.shown = Some((number, now));
             return None;
         };
+        // A later frame is shown already: this one comes too late for the picture.
         if number <= last {
             return None;
         }
         self.shown = Some((number, now));
         let interval = now.since(at);
         let frozen = self.is_freeze(interval).then_some(interval);
+        // Only what a viewer would call a freeze counts; the interval is one of the mean all the same.
         if frozen.is_some() {
             self.freezes += 1;
             self.frozen += interval;
@@ -45,6 +48,7 @@ impl Freezes {
 
     fn is_freeze(&self, interval: Duration) -> bool {
         let kept = self.count.min(WINDOW);
+        // Few intervals have no mean to be measured by.
         if kept < MIN_INTERVALS {
             return false;
         }

@@ -106,13 +106,16 @@ impl MediaController for L4sCc {
         }
         let now = feedback.now;
         let since = self.elapsed.take(now);
+        // All packets marked: the queue is far too long, and a report takes a fixed part.
         let change = if marked == arrived {
             -self.config.sharp_drop
         } else if marked > 0 {
+            // A part is marked: the change is per second, by the share.
             let share = f64::from(marked) / f64::from(arrived);
             -(DECREASE.0 + (DECREASE.1 - DECREASE.0) * share) * since
         } else {
             let unmarked_for = now.since(self.unmarked_since).as_secs_f64();
+            // So soon after a mark the queue may still be there; growth comes by steps.
             let pace = if unmarked_for < SLIGHT_UNTIL {
                 -self.config.slight_decrease
             } else if unmarked_for < GRADUAL_UNTIL {
@@ -122,6 +125,7 @@ impl MediaController for L4sCc {
             };
             pace * since
         };
+        // Growth counts from the last mark.
         if marked > 0 {
             self.unmarked_since = now;
         }

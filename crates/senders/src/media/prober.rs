@@ -78,6 +78,7 @@ impl Prober {
         if cluster.bytes >= cluster.probe.size.as_f64() && cluster.packets >= cluster.probe.packets {
             self.clusters.pop_front();
             self.active = !self.clusters.is_empty();
+            // The next cluster begins now, not when it was asked for.
             if let Some(next) = self.clusters.front_mut() {
                 next.next = next.next.max(now);
             }

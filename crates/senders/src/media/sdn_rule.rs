@@ -33,6 +33,7 @@ impl SdnRule {
     pub(super) fn on_arrivals(&mut self, now: Instant, arrived: u32, marked: u32) -> Option<f64> {
         self.packets += u64::from(arrived);
         self.marked += u64::from(marked);
+        // Without a window the share is of all packets since the beginning.
         if let Some(window) = self.window {
             self.history.push_back((now, arrived, marked));
             while self.history.len() > MAX_HISTORY

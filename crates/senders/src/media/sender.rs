@@ -114,6 +114,7 @@ impl Sender {
                 Some((ecn, at)) => (ecn, Some(at.unwrap_or(report.timestamp))),
                 None => (Ecn::NotEct, None),
             };
+            // Only an arrival has a time, and a field that could have been cleared.
             if let Some(at) = received_at {
                 self.stats.acknowledged += size;
                 self.stats.marks_reported += u64::from(ecn == Ecn::Ce);
@@ -186,6 +187,7 @@ impl Endpoint for Sender {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        // Other payloads are none of this sender's.
         if let Payload::Report(report) = packet.payload {
             self.handle_report(now, report);
         }

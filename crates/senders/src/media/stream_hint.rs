@@ -51,8 +51,10 @@ impl StreamHint {
         let round = self.round.number;
         self.hint.enter_round(round);
         let (arrived, marked, lost) = feedback.counts();
+        // The path has no room, whatever is recommended.
         if marked > 0 || lost > 0 {
             self.open_from = round.saturating_add(1);
+            // More came through while the queue stood: so much is proven.
             if let Some(failed) = &mut self.failed {
                 failed.proven = failed.proven.max(self.round.rate);
             }
@@ -60,10 +62,12 @@ impl StreamHint {
             self.failed = Some(FailedClimb { proven: before, until: round.saturating_add(MAX_DRAIN) });
             return Some(rate.min(before.max(self.round.rate)));
         }
+        // Marks and losses close the round in which they come.
         if round < self.open_from {
             return None;
         }
         let proven = self.failed.take().filter(|failed| round <= failed.until).map(|failed| failed.proven);
+        // The climb's queue drains: what the controller gave up for it is had back at once.
         if let Some(proven) = proven.filter(|proven| *proven > rate) {
             return Some(proven);
         }
@@ -101,6 +105,7 @@ impl Round {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.delivered += feedback.delivered().0.as_f64();
         let lasted = feedback.now.since(self.began);
+        // Shorter rounds would mean more climbs than a controller of media regains the cost of.
         if lasted < MIN_ROUND || feedback.results.last().is_none_or(|newest| newest.seq < self.end) {
             return;
         }

@@ -24,6 +24,7 @@ impl Wakes {
 
     /// Time until which a packet that is ready waits; `None` if it leaves now.
     pub(super) fn wait(&mut self, now: Instant, rate: BitRate) -> Option<Instant> {
+        // A wake fills the budget; those that passed unnoticed pay off what was owed, and no more.
         if now >= self.next {
             let passed = 1 + now.since(self.next).as_nanos() / self.interval.as_nanos();
             let bytes = rate.bytes_in(self.interval).as_f64();

@@ -66,6 +66,7 @@ impl Inspect for Payload {
         }
     }
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        // Only TCP carries feedback in its header.
         if let Self::Tcp(segment) = self {
             segment.set_feedback(feedback);
         }

@@ -90,6 +90,7 @@ impl TcpSegment {
         Bytes(IP_HEADER + TCP_HEADER + options.next_multiple_of(4) + u64::from(self.payload))
     }
     fn sack_size(&self) -> u64 {
+        // Without blocks there is no option (RFC 2018 3).
         if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u64 }
     }
     fn accecn_size(&self) -> u64 {

@@ -131,6 +131,7 @@ impl Handshake {
     /// The flags of a SYN or SYN/ACK that is due.
     #[cold]
     pub(super) fn poll_transmit(&mut self) -> Option<TcpFlags> {
+        // One segment at a start or retry; the next waits for its deadline.
         if !std::mem::take(&mut self.send_now) {
             return None;
         }

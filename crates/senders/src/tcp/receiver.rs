@@ -201,6 +201,7 @@ impl Receiver {
     fn sack(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
         for point in self.recent.iter().filter(|point| **point >= self.next) {
+            // A range is told once, though several recent segments may lie in it (RFC 2018 4).
             if let Some((start, end)) = self.out_of_order.containing(*point)
                 && sack.iter(self.next).all(|(other, _)| other != start)
             {
@@ -268,6 +269,7 @@ impl Endpoint for Receiver {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        // Other payloads are no business of a connection.
         let Payload::Tcp(segment) = packet.payload else { return };
         // SYN/ACKs come to a client in any state.
         if segment.flags.syn {

@@ -163,6 +163,7 @@ impl Sender {
     /// Reads the congestion feedback of an acknowledgement, and answers it if the controller does not do so itself.
     fn read_marks(&mut self, now: Instant, segment: &TcpSegment, newest: bool, acked: u32, in_flight: u64) -> Marks {
         let marks = self.ecn.read(segment, newest, acked);
+        // A scalable controller answers marks in its own proportion: the transport must not reduce for them too.
         if self.ecn.response() == EcnResponse::Scalable {
             self.stats.marks_reported += u64::from(marks.packets);
             return marks;
@@ -450,6 +451,7 @@ impl Endpoint for Sender {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        // Other payloads are no business of a connection.
         let Payload::Tcp(segment) = packet.payload else { return };
         // Before the third segment there is neither data nor a window to acknowledge it in.
         if !self.handshake.is_established() {
@@ -508,6 +510,7 @@ impl Endpoint for Sender {
             pacing_rate: self.pacing.rate(),
             smoothed_rtt: self.rtt.smoothed(),
             min_rtt: self.rtt.smoothed().map(|_| self.rtt.min()),
+            // Before the handshake ends nobody knows whether marks are counted.
             alpha: if established { self.controller.alpha() } else { None },
             bleached: self.ecn.is_bleached(),
             ..self.stats

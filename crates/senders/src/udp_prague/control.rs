@@ -153,6 +153,7 @@ impl Control {
         if counters.received < self.last.received || counters.marked < self.last.marked {
             return;
         }
+        // Without a round trip neither a window nor a round can be told.
         let Some(smoothed) = self.smoothed else { return };
         // The first round-trip time makes a window of the initial rate.
         if self.state == State::Init {

@@ -123,6 +123,7 @@ impl Frames {
 
     /// A packet arrived or is held for lost.
     pub(super) fn settle(&mut self, seq: u64, lost: bool) {
+        // It was settled, and forgotten with all before it.
         let Some(index) = seq.checked_sub(self.first_packet).and_then(|index| usize::try_from(index).ok()) else {
             return;
         };

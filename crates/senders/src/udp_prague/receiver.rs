@@ -56,6 +56,7 @@ impl Endpoint for Receiver {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        // Other payloads are none of this sender's.
         let Payload::PragueData(data) = packet.payload else { return };
         self.deadline = Instant::FAR;
         self.ack.received += 1;

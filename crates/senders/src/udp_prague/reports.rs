@@ -72,6 +72,7 @@ impl Arrivals {
         }
         let from = (begin - self.first) as usize;
         let word = |arrival: &Option<(Instant, Ecn)>| match arrival {
+            // An older one was reported before, and the sender has settled it.
             Some((at, ecn)) if now.since(*at) < REPEAT.max(self.interval * 2) => {
                 PragueWord::received(*ecn, now.since(*at))
             }
@@ -164,10 +165,12 @@ impl Ledger {
             self.lose(seq, counters, &mut news);
         }
         for (seq, word) in (report.begin..u64::MAX).zip(&report.words) {
+            // Lost until another report has it.
             let Some((ecn, age)) = word.arrival() else {
                 self.lose(seq, counters, &mut news);
                 continue;
             };
+            // A word is repeated in later reports: an arrival counts once.
             let Some(packet) = self.packet(seq).filter(|packet| packet.1 != Fate::Received) else { continue };
             // Only late: the loss is taken back.
             let was_lost = packet.1 == Fate::Lost;

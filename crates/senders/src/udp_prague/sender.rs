@@ -133,6 +133,7 @@ impl Sender {
                 self.on_rtt(rtt);
                 received = true;
             }
+            // Bulk data has no frames to settle.
             if let Some(frames) = &mut self.frames {
                 frames.settle(seq, news == News::Lost);
             }
@@ -153,6 +154,7 @@ impl Sender {
     fn next_part(&mut self, now: Instant) -> Option<(u32, Option<FramePart>)> {
         let limits = *self.control.limits();
         let has_data = self.source.available(now, self.taken) > Bytes::ZERO;
+        // Bulk data has no frames to begin: the window is the only limit.
         let Some(frames) = &mut self.frames else {
             return (has_data && self.in_flight() < limits.packet_window).then_some((limits.packet_size, None));
         };
@@ -202,6 +204,7 @@ impl Endpoint for Sender {
             // What is still under way counts no more.
             self.counters.lost = self.sent.saturating_sub(self.counters.received);
             self.last_feedback = now;
+            // Ledger and frames hold what is under way for lost, as the counters do.
             if let Some(ledger) = &mut self.ledger {
                 ledger.lose_all();
             }
@@ -244,6 +247,7 @@ impl Endpoint for Sender {
             self.last_feedback = now;
         }
         self.sent += 1;
+        // Reports name packets by number: their times have to be remembered.
         if let Some(ledger) = &mut self.ledger {
             ledger.sent(now);
         }

@@ -21,6 +21,7 @@ impl Aggregation {
         self.acked = 0.0;
     }
     pub(super) fn on_ack(&mut self, ack: &Ack, round_begins: bool, bandwidth: f64, window: f64) {
+        // Two windows of five rounds take turns, so that no burst has to be remembered by itself.
         if round_begins {
             self.rounds += 1;
             if self.rounds >= Self::ROUNDS {
@@ -29,6 +30,7 @@ impl Aggregation {
             }
         }
         let mut expected = bandwidth * ack.now.since(self.epoch).as_secs_f64();
+        // Acknowledgements ran no further ahead than the bandwidth: the burst, if any, is over.
         if self.acked <= expected {
             self.restart(ack.now);
             expected = 0.0;

@@ -17,9 +17,11 @@ pub(super) struct FullBandwidth {
 impl FullBandwidth {
     /// Takes in the bandwidth of a round that the application did not limit.
     pub(super) fn end_round(&mut self, bandwidth: f64) {
+        // It is known already; a restart asks anew.
         if self.now {
             return;
         }
+        // It grew: the pipe was not full, and the rounds are counted from here.
         if bandwidth >= self.base * GROWTH {
             self.restart(bandwidth);
             return;

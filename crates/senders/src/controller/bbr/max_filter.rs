@@ -27,6 +27,7 @@ impl MaxFilter {
         while values.back().is_some_and(|(_, other)| *other <= value) {
             values.pop_back();
         }
+        // Of one tick the larger value is enough.
         if values.back().is_none_or(|(then, _)| then < tick) {
             values.push_back((*tick, value));
         }

@@ -49,6 +49,7 @@ impl Policer {
 
     pub(super) fn on_ack(&mut self, ack: &Ack, rounds: Rounds, limited: bool, probing_bw: bool) {
         self.lost_total += ack.lost;
+        // After 48 rounds the policer may be gone: the path is measured anew.
         if self.in_use {
             if probing_bw && rounds.begins() {
                 self.rounds += 1;
@@ -58,6 +59,7 @@ impl Policer {
             }
             return;
         }
+        // A full bucket lets all pass: its rate shows only from a loss on.
         if !self.sampling {
             if ack.lost == Bytes::ZERO {
                 return;
@@ -65,14 +67,17 @@ impl Policer {
             self.reset_interval(ack);
             self.sampling = true;
         }
+        // An application that sends too little never empties the bucket.
         if limited {
             self.reset(ack);
             return;
         }
         self.rounds += u32::from(rounds.begins());
+        // Too short for an average: a burst of losses is no policer.
         if self.rounds < Self::MIN_ROUNDS {
             return;
         }
+        // So long without the losses of a policer: there is none to find.
         if self.rounds > 4 * Self::MIN_ROUNDS {
             self.reset(ack);
             return;
@@ -82,15 +87,18 @@ impl Policer {
             return;
         }
         let (lost, delivered) = (self.lost_total - self.lost, ack.delivered - self.delivered);
+        // Fewer losses than a policer makes: the interval goes on.
         if delivered == Bytes::ZERO || lost.as_f64() < Self::LOSS * delivered.as_f64() {
             return;
         }
         let time = ack.now.since(self.since);
+        // Too short a time to divide by.
         if time < Duration::from_millis(1) {
             return;
         }
         let rate = delivered.as_f64() / time.as_secs_f64();
         let difference = (rate - self.rate).abs();
+        // Two intervals agree: chance losses would not give the same rate twice.
         if self.rate > 0.0 && (difference <= Self::RATIO * self.rate || difference <= Self::DIFFERENCE) {
             self.rate = (rate + self.rate) / 2.0;
             self.in_use = true;

@@ -44,10 +44,12 @@ impl ProbeRtt {
     /// Goes on with a probe for a flight of `target` bytes; true if it is over, after its time and a round.
     pub(super) fn on_ack(&mut self, ack: &Ack, rounds: &mut Rounds, target: f64) -> bool {
         self.limited_until = ack.delivered + ack.in_flight;
+        // Time alone is not enough: what is acknowledged must have been sent with the small flight.
         if let Some(end) = self.end {
             self.round_done |= rounds.begins();
             return self.round_done && ack.now > end;
         }
+        // The time counts from here: before, the queue was not yet drained.
         if ack.in_flight.as_f64() <= target {
             self.end = Some(ack.now + TIME);
             self.round_done = false;

@@ -14,6 +14,7 @@ pub(super) struct Rounds {
 impl Rounds {
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         self.begins = ack.acked > Bytes::ZERO && ack.prior_delivered >= self.next;
+        // The next round begins with an acknowledgement of what is sent from here on.
         if self.begins {
             self.next = ack.delivered;
         }

@@ -104,6 +104,7 @@ impl BbrV1 {
         match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            // At a policer's rate a probe would only lose packets.
             Mode::ProbeBw if self.policer.bandwidth().is_some() => (1.0, WINDOW_GAIN),
             Mode::ProbeBw => (self.cycle.gain(), WINDOW_GAIN),
             Mode::ProbeRtt => (1.0, 1.0),
@@ -124,18 +125,22 @@ impl BbrV1 {
 
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.rounds.on_ack(ack);
+        // The bandwidth's maximum ages by rounds, and packets are conserved for one of them.
         if self.rounds.begins() {
             self.bandwidth.advance();
             self.conserving = false;
         }
+        // Over less than the least round trip a rate is none.
         let Some(sample) = BandwidthSample::new(ack, self.probe_rtt.limits(ack)) else { return };
         self.policer.on_ack(ack, self.rounds, sample.limited, self.mode == Mode::ProbeBw);
+        // A limited sample says what was sent, not what the path carries, unless it is more than was known.
         if !sample.limited || sample.bandwidth >= self.bandwidth.get() {
             self.bandwidth.update(sample.bandwidth);
         }
     }
 
     fn update_cycle(&mut self, ack: &Ack) {
+        // Only PROBE_BW has a cycle of gains.
         if self.mode != Mode::ProbeBw {
             return;
         }
@@ -143,13 +148,16 @@ impl BbrV1 {
         let full_length = self.min_rtt.has_passed(self.cycle.start(), ack.now);
         let in_flight = ack.prior_in_flight.as_f64();
         let bandwidth = self.bandwidth.get();
+        // A probe lasts until it has filled the pipe, or lost by trying.
         let over = if gain > 1.0 {
             full_length && (ack.lost > Bytes::ZERO || in_flight >= self.inflight(bandwidth, gain))
         } else if gain < 1.0 {
+            // Draining ends early once the probe's queue is gone.
             full_length || in_flight <= self.inflight(bandwidth, 1.0)
         } else {
             full_length
         };
+        // The next phase begins with the acknowledgement that ends this one.
         if over {
             self.cycle.advance(ack.now);
         }
@@ -157,15 +165,18 @@ impl BbrV1 {
 
     fn check_full_bandwidth(&mut self, ack: &Ack) {
         let limited = ack.rate.is_none_or(|rate| rate.app_limited);
+        // A round that the application limited says nothing of the pipe.
         if self.rounds.begins() && !limited {
             self.full.end_round(self.bandwidth.get());
         }
     }
 
     fn check_drain(&mut self, ack: &Ack) {
+        // What was sent beyond the full pipe stands in a queue.
         if self.mode == Mode::Startup && self.full.is_reached() {
             self.mode = Mode::Drain;
         }
+        // A flight of one bandwidth-delay product leaves no queue.
         if self.mode == Mode::Drain && ack.in_flight.as_f64() <= self.inflight(self.bandwidth.get(), 1.0) {
             self.enter_probe_bw(ack.now);
         }
@@ -179,11 +190,13 @@ impl BbrV1 {
     fn update_min_rtt(&mut self, ack: &Ack) {
         let expired = self.min_rtt.update(ack.now, MIN_RTT_WINDOW, ack.rtt, ack.now);
         let may_probe = self.probe_rtt.may_begin(ack);
+        // The least round trip is old: only an empty queue can tell it anew. A pause has emptied it already.
         if expired && may_probe && self.mode != Mode::ProbeRtt {
             self.window.save(false);
             self.mode = Mode::ProbeRtt;
             self.probe_rtt.begin();
         }
+        // It is over when the queue had the time to drain.
         if self.mode == Mode::ProbeRtt && self.probe_rtt.on_ack(ack, &mut self.rounds, self.window.floor()) {
             self.end_probe_rtt(ack);
         }
@@ -192,6 +205,7 @@ impl BbrV1 {
     fn end_probe_rtt(&mut self, ack: &Ack) {
         self.min_rtt.confirm(ack.now);
         self.window.restore();
+        // Before the pipe was full the search for it goes on.
         if self.full.is_reached() {
             self.enter_probe_bw(ack.now);
         } else {
@@ -201,22 +215,27 @@ impl BbrV1 {
 
     /// `bbr_set_cwnd`: packet conservation in the first round of recovery, then towards the model.
     fn update_window(&mut self, ack: &Ack) {
+        // What is lost left the path: the window shrinks by it, and not by a factor.
         if ack.lost > Bytes::ZERO {
             self.window.set((self.window.size() - ack.lost.as_f64()).max(self.sizes.mss));
         }
+        // With the recovery its conservation ends too.
         if self.window.follow_recovery(ack) {
             self.conserving = false;
         }
+        // In the first round what leaves is replaced and no more, since the path has shown a limit.
         if self.conserving {
             self.window.set(self.window.size().max(ack.in_flight.as_f64() + ack.acked.as_f64()));
         } else {
             let is_full = self.full.is_reached();
             let mut target = self.inflight(self.bw(), self.gains().1);
+            // Once the pipe has been full, acknowledgements in bursts need more in flight to keep it so.
             if is_full {
                 target += self.aggregation.extra().min(self.bw() * EXTRA_ACKED_LIMIT);
             }
             self.window.grow(ack, target, is_full);
         }
+        // Four segments leave no queue, and keep the path going.
         if self.mode == Mode::ProbeRtt {
             self.window.limit(self.window.floor());
         }
@@ -267,6 +286,7 @@ impl Controller for BbrV1 {
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
         self.probe_rtt.on_idle();
         self.aggregation.restart(now);
+        // After a pause the pipe is empty: the bandwidth fills it without a burst and without a queue.
         if self.mode == Mode::ProbeBw {
             self.pacing.update(self.bw(), 1.0, true);
         }

@@ -75,6 +75,7 @@ impl PragueHint {
         let sizes = self.prague.sizes;
         let delivered =
             ack.rate.map_or(0.0, |sample| sample.delivered.as_f64() / sample.interval.as_secs_f64().max(1e-6));
+        // Marks without a climb on probation are Prague's own matter.
         let Some(before) = self.hint.take_back(self.prague.rounds, delivered * 8.0 / sizes.mss * sizes.packet) else {
             return;
         };
@@ -86,12 +87,15 @@ impl PragueHint {
 
     /// Goes to the rate that recommendations grant, where nothing speaks against it.
     fn climb(&mut self, ack: &Ack) {
+        // Marks, losses and an idle window each say more of the path than a recommendation does.
         if self.prague.congested.is_some() || ack.recovering || !self.prague.window.is_used(ack) {
             return;
         }
+        // None is fresh and trusted, or the last climb is on probation still.
         let Some(rate) = self.hint.granted(self.prague.rounds) else { return };
         let target = rate * self.window_per_bps(ack);
         let window = &mut self.prague.window;
+        // A recommendation is a reason to grow, never one to slow down: that is for marks.
         if target > window.size {
             self.hint.climb(self.prague.rounds, window.size);
             window.size = target;
@@ -107,11 +111,13 @@ impl Controller for PragueHint {
     fn on_ack(&mut self, ack: &Ack) {
         self.hint.expire(ack.now);
         let is_marked = ack.marked_packets > 0;
+        // The climb is taken back first, so that the marks reduce the window from before it.
         if is_marked {
             self.take_back(ack);
         }
         self.prague.on_ack(ack);
         self.hint.enter_round(self.prague.rounds);
+        // Marks say that there is no room, whatever is recommended.
         if !is_marked {
             self.climb(ack);
         }
@@ -120,6 +126,7 @@ impl Controller for PragueHint {
         self.hint.on_recommendation(now, rate);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
+        // The climb may have caused it: Prague reduces the window from before.
         if let Some(before) = self.hint.cancel() {
             self.prague.window.size = before;
         }

@@ -63,6 +63,7 @@ impl MediaController for Al4sHint {
         self.al4s.report_policy()
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // The controller answers the report at the rate to which the recommendation led.
         if let Some(rate) = self.hint.on_feedback(feedback, self.al4s.rate) {
             self.al4s.rate = self.al4s.config.rates.clamp(rate);
             self.al4s.unmarked_since = feedback.now;

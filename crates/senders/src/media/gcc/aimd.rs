@@ -36,6 +36,7 @@ impl Capacity {
         ((self.estimate - spread).max(0.0), self.estimate + spread)
     }
     fn update(capacity: Option<Self>, sample: f64) -> Self {
+        // The first sample is the estimate.
         let Some(before) = capacity else { return Self { estimate: sample, deviation: 0.4 } };
         let estimate = (1.0 - Self::GAIN) * before.estimate + Self::GAIN * sample;
         let norm = estimate.max(1.0);
@@ -75,6 +76,7 @@ impl RateControl {
     }
 
     pub(super) fn update(&mut self, now: Instant, usage: Usage, acked: Option<f64>, rtt: Duration) {
+        // After a decrease the rate is held for a report: the queue has to drain first.
         self.state = match (usage, self.state) {
             (Usage::Over, _) => State::Decrease,
             (Usage::Under, _) => State::Hold,
@@ -91,12 +93,14 @@ impl RateControl {
     }
 
     fn increase(&mut self, now: Instant, throughput: f64, rtt: Duration) {
+        // More arrives than the link was thought to carry: it is another link now.
         if self.capacity.is_some_and(|capacity| throughput / 1000.0 > capacity.bounds().1) {
             self.capacity = None;
         }
         let elapsed = self.changed.map_or(0.0, |then| now.since(then).as_secs_f64()).min(1.0);
         self.changed = Some(now);
         let limit = HEADROOM.0 * throughput + HEADROOM.1;
+        // What the stream does not use says nothing of the path: the rate may not run far ahead of what arrives.
         if self.rate >= limit {
             return;
         }
@@ -115,15 +119,18 @@ impl RateControl {
     fn decrease(&mut self, now: Instant, throughput: f64, rtt: Duration) {
         let wait = rtt.clamp(Duration::from_millis(10), Duration::from_millis(200));
         let may_decrease = self.decreased.is_none_or(|then| now.since(then) >= wait) || throughput < 0.5 * self.rate;
+        // The last decrease is not seen in the delay before a round trip has passed.
         if !may_decrease {
             return;
         }
         let mut rate = BETA * throughput;
+        // More arrived than the rate allows: the link's capacity says how far down, so that overuse never raises the rate.
         if let Some(capacity) = self.capacity.filter(|_| rate > self.rate) {
             rate = BETA * capacity.estimate * 1000.0;
         }
         self.rate = self.rate.min(rate);
         let sample = throughput / 1000.0;
+        // Less arrives than the link was thought to carry: the average begins anew.
         if self.capacity.is_some_and(|capacity| sample < capacity.bounds().0) {
             self.capacity = None;
         }

@@ -37,10 +37,12 @@ impl AlrDetector {
     }
 
     pub(super) fn on_sent(&mut self, now: Instant, size: Bytes) {
+        // The budget fills with time, of which none has passed at the first packet.
         let Some(last) = self.last.replace(now) else { return };
         let max = self.max();
         self.left = (self.left - size.as_f64()).max(-max);
         self.left = (self.left + self.rate * now.since(last).as_secs_f64()).min(max);
+        // Two thresholds, so that a single frame does not change the judgement.
         if self.left > BEGINS * max {
             self.since.get_or_insert(now);
         } else if self.left < ENDS * max {

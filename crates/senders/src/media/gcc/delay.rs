@@ -79,17 +79,20 @@ impl DelayDetector {
 
     /// A packet arrived; a judgement where it begins a new group.
     pub(super) fn on_packet(&mut self, sent: Instant, arrival: Instant) -> Option<Usage> {
+        // The first packet begins the first group.
         let Some(current) = &mut self.current else {
             self.current =
                 Some(Group { first_sent: sent, last_sent: sent, first_arrival: arrival, last_arrival: arrival });
             return None;
         };
+        // Sent before the group began: it was overtaken, and its group is judged.
         if sent < current.first_sent {
             return None;
         }
         let arrival_gap = arrival.since(current.last_arrival);
         let faster = arrival_gap < sent.since(current.last_sent);
         let is_burst = arrival_gap <= BURST_GAP && faster && arrival.since(current.first_arrival) < MAX_BURST;
+        // Packets of one burst wait for each other: only the group as a whole tells what the path does.
         if is_burst || sent.since(current.first_sent) <= GROUP {
             current.last_sent = current.last_sent.max(sent);
             current.last_arrival = current.last_arrival.max(arrival);
@@ -110,9 +113,11 @@ impl DelayDetector {
         self.accumulated += arrival_delta - send_delta;
         self.smoothed = SMOOTHING * self.smoothed + (1.0 - SMOOTHING) * self.accumulated;
         self.points.push_back((arrival.since(first).as_millis_f64(), self.smoothed));
+        // The trend is that of the last groups alone.
         if self.points.len() > WINDOW {
             self.points.pop_front();
         }
+        // A line through fewer points is no trend.
         if self.points.len() == WINDOW {
             self.slope = slope(&self.points).unwrap_or(self.slope);
         }
@@ -120,14 +125,17 @@ impl DelayDetector {
     }
 
     fn judge(&mut self, send_delta: f64, now: Instant) -> Usage {
+        // One difference has no trend.
         if self.deltas < 2 {
             return Usage::Normal;
         }
         let trend = f64::from(self.deltas.min(MAX_DELTAS)) * self.slope * GAIN;
+        // The threshold adapts, since other flows on the path make the delay swing.
         let usage = if trend > self.threshold {
             let over_for = self.over_for.map_or(send_delta / 2.0, |time| time + send_delta);
             self.over_for = Some(over_for);
             self.over_count += 1;
+            // A spike is no overuse: the delay must have risen for a while, and not be on its way down.
             if over_for > OVERUSE_TIME && self.over_count > 1 && self.slope >= self.previous_slope {
                 self.over_for = Some(0.0);
                 self.over_count = 0;
@@ -138,6 +146,7 @@ impl DelayDetector {
         } else {
             self.over_for = None;
             self.over_count = 0;
+            // The delay falls: a queue drains, which the rate must not disturb.
             if trend < -self.threshold { Usage::Under } else { Usage::Normal }
         };
         self.previous_slope = self.slope;
@@ -148,9 +157,11 @@ impl DelayDetector {
     fn adapt(&mut self, trend: f64, now: Instant) {
         let since = self.threshold_at.map_or(0.0, |then| now.since(then).as_millis_f64()).min(100.0);
         self.threshold_at = Some(now);
+        // A sudden spike would leave the detector deaf for what follows.
         if trend > self.threshold + MAX_ADAPT {
             return;
         }
+        // The threshold follows a delay above it slowly, so that overuse is noticed, and returns faster.
         let gain = if trend < self.threshold { GAIN_DOWN } else { GAIN_UP };
         self.threshold = (self.threshold + gain * (trend - self.threshold) * since).clamp(THRESHOLD.0, THRESHOLD.1);
     }

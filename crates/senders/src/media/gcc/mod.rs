@@ -173,12 +173,15 @@ impl Gcc {
     fn read_arrivals(&mut self, feedback: &Feedback<'_>) -> (Usage, Option<f64>, bool) {
         let (mut usage, mut probed, mut recovered) = (Usage::Normal, None, false);
         for result in feedback.results {
+            // A lost packet has no delay.
             let Some(at) = result.received_at else { continue };
             self.throughput.on_packet(at, result.size);
             probed = self.results.on_packet(result).or(probed);
+            // Only a packet that begins a new group completes one that can be judged.
             if let Some(judged) = self.detector.on_packet(result.sent_at, at) {
                 recovered |= self.usage == Usage::Under && judged == Usage::Normal;
                 self.usage = judged;
+                // One group of overuse is enough: groups after it must not hide it.
                 usage = if usage == Usage::Over { usage } else { judged };
             }
         }
@@ -205,6 +208,7 @@ impl Gcc {
     fn set_target(&mut self, now: Instant, loss_based: f64, cause: Cause) {
         self.target = self.rates.clamp(self.delay.rate().min(loss_based));
         self.alr.set_estimate(self.target);
+        // Probing can be switched off.
         if let Some(probes) = &mut self.probes {
             probes.set_estimate(now, self.target, cause);
         }
@@ -221,6 +225,7 @@ impl MediaController for Gcc {
         self.pushback.on_sent(size);
     }
     fn on_frame(&mut self, now: Instant, _size: Bytes, _queued: Duration) {
+        // Probes are due by time, of which frames are the clock.
         if let Some(probes) = &mut self.probes {
             probes.process(now, self.alr.since());
         }
@@ -232,21 +237,25 @@ impl MediaController for Gcc {
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.silent = 0;
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.rtt = rtt;
         }
         let alr = self.alr.since();
+        // A short while after that a fall may still be probed for.
         if let Some(probes) = self.probes.as_mut().filter(|_| self.was_in_alr && alr.is_none()) {
             probes.on_alr_end(feedback.now);
         }
         self.was_in_alr = alr.is_some();
         let (usage, probed, recovered) = self.read_arrivals(feedback);
         let acked = self.throughput.bits_per_sec();
+        // A probe measured the path itself; overuse says that it was too much all the same.
         match probed.filter(|_| usage != Usage::Over) {
             Some(rate) => self.delay.set(feedback.now, rate),
             None => self.delay.update(feedback.now, usage, acked, self.rtt),
         }
         self.delay.clamp(&self.rates);
+        // What the path carried for the probe is no reason for losses to hold the rate below it.
         if let (Some(rate), Losses::Thresholds(losses)) = (probed, &mut self.losses) {
             losses.raise(rate);
         }
@@ -259,9 +268,11 @@ impl MediaController for Gcc {
         };
         self.set_target(feedback.now, loss_based, cause);
         let arrived = feedback.results.iter().filter(|result| result.received_at.is_some());
+        // Lost packets tell no round trip.
         if let Some(longest) = arrived.map(|result| feedback.now.since(result.sent_at)).max() {
             self.pushback.on_report(longest, feedback.in_flight, self.target);
         }
+        // The queue has drained: what the fall cost too much can be had back by a probe.
         if let Some(probes) = self.probes.as_mut().filter(|_| recovered) {
             probes.on_recovery(feedback.now, alr);
         }

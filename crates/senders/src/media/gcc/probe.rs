@@ -97,9 +97,11 @@ impl ProbeControl {
     pub(super) fn process(&mut self, now: Instant, alr: Option<Instant>) {
         match self.state {
             State::Start => self.initiate(now, &INITIAL.map(|scale| scale * self.estimate), true),
+            // No result will come any more: its packets or their reports were lost.
             State::Waiting(_) if now.since(self.initiated) > MAX_WAIT => self.state = State::Complete,
             State::Waiting(_) => {}
             State::Complete => {
+                // An application that sends little never shows what the path has: only a probe can.
                 if self.periodic && alr.is_some_and(|since| now >= since.max(self.initiated) + ALR_INTERVAL) {
                     self.initiate(now, &[ALR_SCALE * self.estimate], true);
                 }
@@ -110,11 +112,13 @@ impl ProbeControl {
     /// The delay is as it should be again after a time of overuse.
     pub(super) fn on_recovery(&mut self, now: Instant, alr: Option<Instant>) {
         let recently = self.alr_ended.is_some_and(|ended| now.since(ended) < ALR_ENDED_TIMEOUT);
+        // A stream that fills its rate finds the way back by itself, and one probe at a time is enough.
         if alr.is_none() && !recently || self.state != State::Complete {
             return;
         }
         let (fell, before) = self.fall;
         let rate = AFTER_FALL * before;
+        // Only if there is something to win, and the fall is recent: else the path may be another.
         if (1.0 - UNCERTAINTY) * rate > self.estimate
             && now.since(fell) < FALL_TIMEOUT
             && now.since(self.fall_probed) > ALR_INTERVAL
@@ -125,6 +129,7 @@ impl ProbeControl {
     }
 
     fn initiate(&mut self, now: Instant, rates: &[f64], mut further: bool) {
+        // No probe goes into a queue or into losses; while losses ease it goes less far.
         let max = match self.cause {
             Cause::DelayChanged | Cause::Losses => return,
             Cause::LossesEasing => self.max.min(LOSS_LIMITED_SCALE * self.estimate),
@@ -139,6 +144,7 @@ impl ProbeControl {
             self.next += 1;
         }
         self.initiated = now;
+        // At the limit no result could lead any further.
         self.state = if further { State::Waiting(WORTH_MORE * last) } else { State::Complete };
     }
 }

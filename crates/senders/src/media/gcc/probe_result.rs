@@ -39,6 +39,7 @@ pub(super) struct ProbeResults {
 impl ProbeResults {
     /// A cluster is going to be sent.
     pub(super) fn expect(&mut self, probe: Probe) {
+        // A cluster whose packets are all lost would never leave by itself.
         if self.clusters.len() == MAX_CLUSTERS {
             self.clusters.pop_front();
         }
@@ -61,6 +62,7 @@ impl ProbeResults {
         cluster.packets += 1;
         cluster.bytes += size;
         cluster.first_sent = cluster.first_sent.min(result.sent_at);
+        // The last packet's size left after the span that is measured, the first's arrived before it.
         if result.sent_at > cluster.last_sent.0 {
             cluster.last_sent = (result.sent_at, size);
         }
@@ -74,6 +76,7 @@ impl ProbeResults {
 
 impl Cluster {
     fn rate(&self) -> Option<f64> {
+        // A cluster that lost so much measures something else.
         if f64::from(self.packets) < ENOUGH * f64::from(self.probe.packets)
             || self.bytes < ENOUGH * self.probe.size.as_f64()
         {
@@ -82,14 +85,17 @@ impl Cluster {
         let sending = self.last_sent.0.since(self.first_sent);
         let arriving = self.last_arrival.since(self.first_arrival.0);
         let is_valid = |span: Duration| !span.is_zero() && span <= MAX_SPAN;
+        // No time to divide by, or pauses in it that are not the path's.
         if !is_valid(sending) || !is_valid(arriving) {
             return None;
         }
         let sent = (self.bytes - self.last_sent.1) * 8.0 / sending.as_secs_f64();
         let arrived = (self.bytes - self.first_arrival.1) * 8.0 / arriving.as_secs_f64();
+        // Packets that arrive so much faster than they were sent were held back and let go at once.
         if arrived > MAX_RATIO * sent {
             None
         } else if arrived < UNSATURATED * sent {
+            // Below what was sent the link is full: a little less leaves no queue.
             Some(UTILISATION * arrived)
         } else {
             Some(sent.min(arrived))

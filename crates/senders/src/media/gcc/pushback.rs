@@ -28,6 +28,7 @@ impl Pushback {
     /// A report: how long the oldest of its packets has been away, what is still in flight, and the estimate.
     pub(super) fn on_report(&mut self, longest: Duration, in_flight: Bytes, estimate: f64) {
         self.round_trips.push_back(longest.as_secs_f64());
+        // The least of late: the path may have become longer.
         if self.round_trips.len() > REPORTS {
             self.round_trips.pop_front();
         }
@@ -44,8 +45,10 @@ impl Pushback {
     }
 
     fn adapt(&mut self) {
+        // Before the first report there is no window to fill.
         let Some(window) = self.window else { return };
         let filled = self.in_flight / window;
+        // The fuller the window the faster down; back to all at once when it is all but empty.
         self.ratio = if filled > 1.5 {
             self.ratio * 0.9
         } else if filled > 1.0 {

@@ -50,15 +50,18 @@ impl LossThresholds {
     pub(super) fn update(&mut self, now: Instant, arrived: u32, lost: u32, rtt: Duration) {
         self.arrived += arrived;
         self.lost += lost;
+        // A share of few packets is chance.
         if self.arrived + self.lost < MIN_PACKETS {
             return;
         }
         self.share = f64::from(self.lost) / f64::from(self.arrived + self.lost);
         (self.arrived, self.lost) = (0, 0);
         let least = self.least_recent(now);
+        // So few losses are no sign of a queue.
         if self.share <= LOW {
             self.rate = self.rate.max(GROWTH * least + STEP);
         } else if self.share > HIGH && self.decreased.is_none_or(|then| now.since(then) >= DECREASE_INTERVAL + rtt) {
+            // Between the two thresholds the rate stays. A decrease needs a round trip and more to show.
             self.rate *= 1.0 - 0.5 * self.share;
             self.decreased = Some(now);
         }

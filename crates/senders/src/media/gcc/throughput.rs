@@ -28,8 +28,10 @@ impl Throughput {
 
     pub(super) fn on_packet(&mut self, arrival: Instant, size: Bytes) {
         let start = *self.window_start.get_or_insert(arrival);
+        // The first estimate has nothing to be corrected by, and takes longer.
         let window = if self.estimate.is_none() { FIRST_WINDOW } else { WINDOW };
         let elapsed = arrival.since(start).as_secs_f64();
+        // A sample is over a whole window: single packets come in bursts.
         if elapsed >= window {
             self.sample(self.bytes * 8.0 / elapsed / 1000.0);
             self.window_start = Some(arrival);
@@ -39,10 +41,12 @@ impl Throughput {
     }
 
     fn sample(&mut self, sample: f64) {
+        // The first sample is the estimate.
         let Some(estimate) = self.estimate else {
             self.estimate = Some(sample);
             return;
         };
+        // Hardly any data came: the application may have paused, and the path be as good as before.
         let scale = if self.bytes < SMALL && sample < estimate { SMALL_SCALE } else { SCALE };
         let uncertainty = scale * (estimate - sample).abs() / estimate.max(1.0);
         let noise = uncertainty * uncertainty;

@@ -23,12 +23,14 @@ pub(super) struct DelayTrend {
 impl DelayTrend {
     /// Takes in a delay as a share of the target; true where it was time for a sample and the delay is rising.
     pub(super) fn update(&mut self, now: Instant, fraction: f64) -> bool {
+        // Samples are evenly spaced (RFC 8298 4.1.2.3), since reports are not.
         if now.since(self.at) < INTERVAL {
             return false;
         }
         self.at = now;
         self.average += WEIGHT * (fraction - self.average);
         self.fractions.push_back(fraction);
+        // A second of samples: an older rise is over.
         if self.fractions.len() > SAMPLES {
             self.fractions.pop_front();
         }
@@ -37,6 +39,7 @@ impl DelayTrend {
             self.fractions.iter().zip(self.fractions.iter().skip(lag)).map(|(a, b)| (a - mean) * (b - mean)).sum()
         };
         let power = lagged(0);
+        // A delay that never changed has no correlation.
         let correlation = if power > 0.0 { lagged(1) / power } else { 0.0 };
         self.trend = (correlation * self.average).clamp(0.0, 1.0);
         self.memory = (0.99 * self.memory).max(self.trend);

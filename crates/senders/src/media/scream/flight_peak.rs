@@ -11,6 +11,7 @@ pub(super) struct FlightPeak {
 
 impl FlightPeak {
     pub(super) fn update(&mut self, now: Instant, in_flight: f64, smoothed_rtt: f64) {
+        // The peak of this round trip and of the one before: a new round trip has seen little so far.
         if now.since(self.since).as_secs_f64() > smoothed_rtt {
             self.peaks = [0.0, self.peaks[0]];
             self.since = now;

@@ -22,6 +22,7 @@ impl FrameSizes {
         self.rate_adjust = (self.rate_adjust + error * RATE_ADJUST_GAIN).clamp(0.0, MAX_RATE_ADJUST);
         let period = now.since(self.last_frame).as_secs_f64();
         self.last_frame = now;
+        // Two frames at once, or after a pause, tell no frame period.
         if period > 0.0 && period < 1.0 {
             let nominal = target / 8.0 * period;
             let over = ((size.as_f64() - nominal) / nominal.max(1.0)).max(0.0);

@@ -23,6 +23,7 @@ impl MarkAverage {
         let (arrived, marked, _) = feedback.counts();
         self.arrived += f64::from(arrived);
         self.marked += f64::from(marked);
+        // Reports may be more frequent than a share of their few packets is worth.
         if self.arrived > 0.0 && feedback.now.since(self.at).as_secs_f64() >= INTERVAL.min(smoothed_rtt) {
             self.step(self.marked / self.arrived);
             *self = Self { alpha: self.alpha, at: feedback.now, ..Self::default() };

@@ -23,18 +23,21 @@ impl QueueDelay {
 
     /// One sample a report: that of the packet sent last.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> f64 {
+        // The path may have become longer: its least delay is forgotten with time.
         if feedback.now.since(self.since) > WINDOW {
             self.least = [Duration::MAX, self.least[0]];
             self.since = feedback.now;
         }
         let mut newest = None;
         for result in feedback.results {
+            // A lost packet has no delay.
             if let Some(at) = result.received_at {
                 let delay = at.since(result.sent_at);
                 self.least[0] = self.least[0].min(delay);
                 newest = Some(delay);
             }
         }
+        // A report of losses alone leaves the delay as it was.
         if let Some(delay) = newest {
             self.delay = (delay - self.least[0].min(self.least[1])).as_secs_f64();
         }

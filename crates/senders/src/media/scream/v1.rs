@@ -120,6 +120,7 @@ impl ScreamV1 {
     /// Reacts at most once in a round trip; true if there was a reaction.
     fn react(&mut self, feedback: &Feedback<'_>) -> bool {
         let (_, marked, lost) = feedback.counts();
+        // Within a round trip losses and marks are of the same congestion.
         if lost == 0 && marked == 0 || feedback.now.since(self.last_event).as_secs_f64() < self.smoothed_rtt {
             return false;
         }
@@ -127,6 +128,7 @@ impl ScreamV1 {
         self.in_fast_increase = false;
         self.calm_since = feedback.now;
         self.last_max = self.rate;
+        // A mark comes before the queue is full, and needs less of an answer than a loss.
         self.cwnd = (self.cwnd * if lost > 0 { BETA_LOSS } else { BETA_ECN }).max(MIN_CWND);
         self.rate = self.config.rates.clamp(self.rate * BETA_R);
         true
@@ -134,11 +136,13 @@ impl ScreamV1 {
 
     fn update_window(&mut self, feedback: &Feedback<'_>, acked: f64) {
         let in_flight = feedback.in_flight.as_f64();
+        // Until the delay rises the path has room, and what is acknowledged is added whole.
         if self.in_fast_increase {
             if self.trend.is_rising() {
                 self.in_fast_increase = false;
                 self.last_max = self.rate;
             } else {
+                // A window that nobody uses proves nothing about the path.
                 if 1.5 * in_flight + acked > self.cwnd {
                     self.cwnd += acked;
                 }
@@ -147,10 +151,12 @@ impl ScreamV1 {
         }
         let off = (QDELAY_TARGET - self.delay) / QDELAY_TARGET;
         let used = 1.25 * in_flight + acked > self.cwnd;
+        // Above the delay target the window falls, be it used or not.
         if off < 0.0 || used {
             self.cwnd += GAIN * off * acked * MSS / self.cwnd;
         }
         self.cwnd = self.cwnd.min(MAX_BYTES_IN_FLIGHT_HEAD_ROOM * self.max_in_flight.max(MIN_CWND)).max(MIN_CWND);
+        // Calm for so long: the path may have more than it had.
         if feedback.now.since(self.calm_since) >= T_RESUME_FAST_INCREASE {
             self.in_fast_increase = true;
         }
@@ -158,8 +164,10 @@ impl ScreamV1 {
 
     /// RFC 8298 4.1.3, every 200 ms.
     fn adjust_rate(&mut self, feedback: &Feedback<'_>) {
+        // Rates are measured over whole intervals: frames come in bursts.
         let Some(current) = self.meter.end_interval(feedback.now, RATE_ADJUST_INTERVAL) else { return };
         self.flights.push_back(feedback.in_flight.as_f64());
+        // The highest flight is that of the last five seconds.
         if self.flights.len() > FLIGHT_SAMPLES {
             self.flights.pop_front();
         }
@@ -167,6 +175,7 @@ impl ScreamV1 {
         let ramp = (self.config.ramp_up_speed.as_bps() as f64).min(self.rate / 2.0) * RATE_ADJUST_INTERVAL;
         let distance = (self.rate - self.last_max) / self.last_max * 4.0;
         let scale = (distance * distance).clamp(0.2, 1.0);
+        // The delay has not risen of late: the ramp sets the pace, and not what gets through.
         if self.in_fast_increase {
             self.rate += ramp * scale;
         } else {
@@ -174,7 +183,9 @@ impl ScreamV1 {
             let change = current * (1.0 - PRE_CONGESTION_GUARD * self.trend.get())
                 - TX_QUEUE_SIZE_FACTOR * queue_bits
                 - self.rate;
+            // Growth is slow near the rate of the last congestion, and the fall is not.
             self.rate += if change > 0.0 { (change * scale).min(ramp) } else { change * RATE_ADJUST_INTERVAL };
+            // The sender's own queue is part of the delay that a viewer sees.
             if self.queued > RTP_QDELAY_TH {
                 self.rate *= TARGET_RATE_SCALE_RTP_QDELAY;
             }
@@ -190,6 +201,7 @@ impl MediaController for ScreamV1 {
         ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 32, on_marker: true }
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
         }
@@ -198,9 +210,11 @@ impl MediaController for ScreamV1 {
         let (acked, _) = feedback.delivered();
         self.meter.add(sent.as_f64(), acked.as_f64());
         self.max_in_flight = self.max_in_flight.max((feedback.in_flight + sent).as_f64());
+        // Calm counts from the last rise of the delay.
         if self.trend.update(feedback.now, self.delay / QDELAY_TARGET) {
             self.calm_since = feedback.now;
         }
+        // A report that was answered by a reduction gives no reason to grow.
         if !self.react(feedback) {
             self.update_window(feedback, sent.as_f64());
             self.adjust_rate(feedback);
@@ -222,6 +236,7 @@ impl MediaController for ScreamV1 {
         BitRate::from_bps_f64((8.0 * self.cwnd / self.smoothed_rtt).max(RATE_PACE_MIN))
     }
     fn window(&self) -> Option<Bytes> {
+        // Only below the delay target may a packet go beyond the window.
         let slack = if self.delay <= QDELAY_TARGET { MSS } else { 0.0 };
         Some(Bytes((self.cwnd + slack) as u64))
     }

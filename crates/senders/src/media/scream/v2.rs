@@ -152,24 +152,29 @@ impl Scream {
     /// Losses before marks before the delay, at most once a round trip or 25 ms.
     fn reduce(&mut self, feedback: &Feedback<'_>) {
         let (_, marked, lost) = feedback.counts();
+        // Growth in proportion to the window waits since the last loss or mark, answered or not.
         if lost > 0 || marked > 0 {
             self.last_congestion = feedback.now;
         }
         let (lost, marked) = (self.unanswered.0 || lost > 0, self.unanswered.1 || marked > 0);
         self.unanswered = (lost, marked);
         let since = feedback.now.since(self.last_reaction).as_secs_f64();
+        // What comes within a round trip of an answer was sent before it: it waits.
         if since < VIRTUAL_RTT.min(self.smoothed_rtt) || !lost && !marked && self.delay.virtual_alpha() <= 0.0 {
             return;
         }
         let scale = self.scale();
+        // Only a window that has grown since shows where the limit is.
         if std::mem::take(&mut self.grown) {
             self.ref_wnd_i = self.ref_wnd;
         }
         let long = (self.smoothed_rtt / VIRTUAL_RTT).max(1.0);
+        // One answer is enough: a loss goes before the marks that came with it.
         if lost {
             self.ref_wnd *= BETA_LOSS;
         } else if marked && self.config.l4s {
             let mut backoff = self.marks.alpha() / 2.0 / long;
+            // Marks came without much of a queue: near the last limit, and under jitter, the answer is smaller.
             if self.delay.latest() < self.delay.target() / 4.0 {
                 backoff *= scale.max(0.25) * self.delay.scale().max(0.25);
             }
@@ -179,6 +184,7 @@ impl Scream {
             }
             self.ref_wnd *= 1.0 - backoff;
         } else if marked {
+            // Classic marks tell no share: they mean a fixed part.
             self.ref_wnd *= BETA_ECN;
         } else {
             self.ref_wnd *= 1.0 - self.delay.virtual_alpha() / 2.0 / long;
@@ -200,6 +206,7 @@ impl Scream {
             * self.delay.scale().max(0.1)
             * (1.0 + MUL_INCREASE_FACTOR * self.ref_wnd / MSS * post * scale);
         let allowed = MSS + BYTES_IN_FLIGHT_HEAD_ROOM * self.flight.get();
+        // Neither a window that nobody uses nor a rate at its limit is a reason to grow.
         if self.ref_wnd + increase <= allowed && self.target < self.config.rates.max.as_bps() as f64 {
             self.ref_wnd += increase;
             self.grown |= increase > 0.0;
@@ -223,6 +230,7 @@ impl MediaController for Scream {
         ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
         }

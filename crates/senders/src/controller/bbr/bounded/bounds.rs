@@ -59,6 +59,7 @@ impl Bounds {
     }
 
     pub(super) fn restore(&mut self) {
+        // What the loss lowered returns, and what has grown since stays.
         if let Some((bw_short, inflight_short, inflight_long)) = self.saved.take() {
             self.bw_short = self.bw_short.max(bw_short);
             self.inflight_short = self.inflight_short.max(inflight_short);
@@ -68,14 +69,17 @@ impl Bounds {
 
     /// Lowers the short-term bounds once a round: by its losses, and by `alpha` where it was marked.
     pub(super) fn lower(&mut self, signals: &Signals, alpha: Option<f64>, bandwidth: f64, window: f64) {
+        // The first signal after a probe has no bound to lower yet: it starts from the window in use.
         if self.inflight_short.is_infinite() {
             self.inflight_short = window;
         }
         let mut bound = f64::INFINITY;
+        // Marks lower in proportion, so that few of them cost little.
         if let Some(alpha) = alpha {
             bound = self.inflight_short * (1.0 - alpha * ECN_FACTOR);
         }
         if signals.is_lost() {
+            // As with the flight: the bound starts from the bandwidth that was known.
             if self.bw_short.is_infinite() {
                 self.bw_short = bandwidth;
             }

@@ -38,11 +38,13 @@ impl MarkedShare {
 
     /// Ends a round; its marked share, where marks count and there was something to mark.
     pub(super) fn end_round(&mut self, min_rtt: Option<Duration>) -> Option<f64> {
+        // Nothing was acknowledged of which there could be a share.
         if self.acked <= 0.0 {
             return None;
         }
         let share = (self.marked / self.acked).min(1.0);
         (self.marked, self.acked) = (0.0, 0.0);
+        // Google's code answers marks on short paths alone; over others the average has to stay.
         if !self.counts(min_rtt) {
             return None;
         }

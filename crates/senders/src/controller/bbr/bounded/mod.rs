@@ -128,6 +128,7 @@ impl BoundedBbr {
     }
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         let budget = self.bdp(bandwidth, gain).max(3.0 * self.pacing.quantum()).max(self.window.floor());
+        // Two segments more, so that even a tiny pipe is probed.
         if self.state == State::Up { budget + 2.0 * self.sizes.mss } else { budget }
     }
     fn target_inflight(&self) -> f64 {
@@ -142,6 +143,7 @@ impl BoundedBbr {
 
     fn update_bandwidth(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         self.rounds.on_ack(ack);
+        // Waits, recoveries and marked shares are counted in rounds, not in acknowledgements.
         if self.rounds.begins() {
             self.clock.on_round();
             self.startup.on_round(self.window.is_repairing());
@@ -169,6 +171,7 @@ impl BoundedBbr {
             self.bounds.lower(&self.signals, alpha, self.max_bw.get(), self.window.size());
         }
         let too_much_lost = self.startup.end_loss_round(ack, self.constants.startup_losses);
+        // In STARTUP nothing else answers losses (draft-ietf-ccwg-bbr-06 5.3.1.3).
         if too_much_lost && self.state == State::Startup {
             self.leave_startup();
         }
@@ -179,6 +182,7 @@ impl BoundedBbr {
     fn leave_startup(&mut self) {
         self.full.reach();
         let bandwidth = self.max_bw.get();
+        // What was delivered in the round passed the path: no bound should be below it.
         self.bounds.set_long(if self.constants.keeps_delivered {
             self.bdp(bandwidth, 1.0).max(self.signals.inflight())
         } else {
@@ -187,6 +191,7 @@ impl BoundedBbr {
     }
 
     fn check_full_bandwidth(&mut self, sample: Option<BandwidthSample>) {
+        // A limited sample can't show that the pipe is full (draft-ietf-ccwg-bbr-06 5.3.1.2).
         if let Some(BandwidthSample { bandwidth, limited: false }) = sample
             && self.rounds.begins()
         {
@@ -195,13 +200,16 @@ impl BoundedBbr {
     }
 
     fn update_state(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        // The bandwidth grows no more: what was sent beyond it stands in a queue.
         if self.state == State::Startup && self.full.is_reached() {
             self.state = State::Drain;
             self.signals.forget();
         }
+        // A flight of one bandwidth-delay product leaves no queue.
         if self.state == State::Drain && ack.in_flight.as_f64() <= self.inflight(self.max_bw.get(), 1.0) {
             self.start_down(ack.now, ack.delivered);
         }
+        // Until the pipe has been full there is no bound to probe.
         if !self.full.is_reached() {
             return;
         }
@@ -211,6 +219,7 @@ impl BoundedBbr {
             State::Cruise => {
                 self.start_probe_if_due(ack);
             }
+            // Only after a round of refilling is the pipe full enough for a probe to be told from a refill.
             State::Refill if self.rounds.begins() => self.start_up(ack, sample),
             State::Up => self.check_up_done(ack, sample),
             State::Startup | State::Drain | State::Refill | State::ProbeRtt => {}
@@ -219,32 +228,41 @@ impl BoundedBbr {
 
     /// Moves the long-term bound by what a probe finds (draft-ietf-ccwg-bbr-06 5.3.3.9).
     fn adapt_long_term(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        // With the last acknowledgements of a probe its cycle is over.
         if self.rounds.begins() && self.probe.end_round() {
+            // A limited sample may be too low: the maximum of the cycle before must not age by it.
             if self.is_probing_bw() && sample.is_some_and(|sample| !sample.limited) {
                 self.max_bw.advance();
             }
+            // A precaution was for nothing: no wait before the next probe (draft-ietf-ccwg-bbr-06 5.3.3.6).
             if self.probe.may_repeat() && self.state == State::Down {
                 self.start_refill(ack.delivered);
                 return;
             }
         }
+        // Without a sample nothing is known of the flight that the segment was part of.
         let Some(rate) = ack.rate else { return };
         let in_flight = rate.in_flight.as_f64();
         let is_marked = rate.marked > Bytes::ZERO
             && rate.marked.as_f64() >= ECN_THRESHOLD * rate.delivered.as_f64()
             && self.marks_count();
+        // Too much of this flight was lost or marked: it must not raise the bound.
         if rate.lost.as_f64() > LOSS_THRESHOLD * in_flight || is_marked {
+            // Only a probe's own flight lowers the long-term bound; of others the short-term ones take care.
             if self.probe.has_samples() {
                 self.end_too_high(ack.now, ack.delivered, in_flight, rate.app_limited);
             }
             return;
         }
+        // Nothing has ever been too much: there is no bound to raise.
         if self.bounds.inflight_long().is_infinite() {
             return;
         }
         self.bounds.raise_long(in_flight);
+        // The bound itself is what holds the probe back: it has to make room.
         if self.state == State::Up && self.is_at_bound(ack) {
             self.bounds.grow_long(self.slope.on_acked(ack.acked.as_f64()));
+            // The longer it goes well, the larger the steps.
             if self.rounds.begins() {
                 self.slope.steepen(self.window.size());
             }
@@ -263,6 +281,7 @@ impl BoundedBbr {
         if !app_limited {
             self.bounds.lower_long(in_flight, self.target_inflight());
         }
+        // The probe has its answer: what it added has to drain.
         if self.state == State::Up {
             self.start_down(now, delivered);
         }
@@ -272,6 +291,7 @@ impl BoundedBbr {
         let in_flight = ack.in_flight.as_f64();
         let is_drained =
             in_flight <= self.bounds.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get(), 1.0);
+        // Drained, with room left for others to enter: cruising begins.
         if !self.start_probe_if_due(ack) && is_drained {
             self.bounds.align_short();
             self.state = State::Cruise;
@@ -279,10 +299,12 @@ impl BoundedBbr {
     }
 
     fn check_up_done(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        // The last probe was too high at this flight: stop before it does harm again (draft-ietf-ccwg-bbr-06 5.3.3.6).
         if self.probe.was_too_high() && ack.in_flight.as_f64() >= self.bounds.inflight_long() {
             self.probe.stop_as_risky();
         } else if self.constants.up_end == UpEnd::Flight {
             let long_enough = self.min_rtt.has_passed(self.clock.phase_start(), ack.now);
+            // A quarter more in flight for a round trip must have built a queue: until then the probe goes on.
             if !long_enough || ack.prior_in_flight.as_f64() < self.inflight(self.max_bw.get(), UP_GAIN) {
                 return;
             }
@@ -325,6 +347,7 @@ impl BoundedBbr {
 
     fn start_probe_if_due(&mut self, ack: &Ack) -> bool {
         let is_due = self.clock.is_due(ack.now, self.target_inflight() / self.sizes.mss);
+        // The short-term bounds are lifted a round before the probe, so that the pipe is full when it begins.
         if is_due {
             self.start_refill(ack.delivered);
         }
@@ -335,6 +358,7 @@ impl BoundedBbr {
         let due = self.probe_rtt_min.update(ack.now, PROBE_RTT_INTERVAL, ack.rtt, ack.now);
         self.min_rtt.update(ack.now, MIN_RTT_WINDOW, self.probe_rtt_min.get(), self.probe_rtt_min.at());
         let may_probe = self.probe_rtt.may_begin(ack);
+        // The least round trip is old: only an empty queue can tell it anew (draft-ietf-ccwg-bbr-06 5.3.4).
         if self.state != State::ProbeRtt && due && may_probe {
             self.window.save(false);
             self.state = State::ProbeRtt;
@@ -342,6 +366,7 @@ impl BoundedBbr {
             self.probe.stop();
             self.rounds.restart(ack.delivered);
         }
+        // It goes on until the queue had the time to drain.
         if self.state == State::ProbeRtt {
             let target = self.probe_rtt_window();
             if self.probe_rtt.on_ack(ack, &mut self.rounds, target) {
@@ -354,6 +379,7 @@ impl BoundedBbr {
         self.probe_rtt_min.confirm(ack.now);
         self.window.restore();
         self.bounds.lift_short();
+        // The pipe is known, and is probed after a wait; otherwise the search for it goes on.
         if self.full.is_reached() {
             self.start_down(ack.now, ack.delivered);
             self.state = State::Cruise;
@@ -366,9 +392,11 @@ impl BoundedBbr {
         let extra = self.aggregation.extra().min(self.bw() * self.constants.longest_aggregation);
         let target = self.inflight(self.bw(), self.gains().1) + extra;
         self.window.grow(ack, target, self.full.is_reached());
+        // The flight has to be small enough to leave no queue (draft-ietf-ccwg-bbr-06 5.3.4).
         if self.state == State::ProbeRtt {
             self.window.limit(self.probe_rtt_window());
         }
+        // Only cruising and PROBE_RTT leave room for others to enter.
         let bound = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.inflight_long(),
             State::Cruise | State::ProbeRtt => self.bounds.inflight_with_headroom(),
@@ -410,6 +438,7 @@ impl Controller for BoundedBbr {
         self.marked_share.on_ack(ack);
         self.signals.on_ack(ack, sample);
         self.update_bandwidth(ack, sample);
+        // A round's signals are answered once, all together (draft-ietf-ccwg-bbr-06 5.5.10.3).
         if self.signals.round_begins() {
             self.end_loss_round(ack);
         }
@@ -417,6 +446,7 @@ impl Controller for BoundedBbr {
         self.check_full_bandwidth(sample);
         self.update_state(ack, sample);
         self.update_min_rtt(ack);
+        // The round's maxima were read above: now they begin anew.
         if self.signals.round_begins() {
             self.signals.begin_round(ack, sample);
         }
@@ -438,6 +468,7 @@ impl Controller for BoundedBbr {
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
         self.probe_rtt.on_idle();
         self.aggregation.restart(now);
+        // After a pause the pipe is empty: the bandwidth fills it without a burst and without a queue.
         if self.is_probing_bw() {
             self.pacing.update(self.bw(), 1.0, true);
         }

@@ -30,10 +30,12 @@ impl Signals {
     pub(super) fn on_ack(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         self.marked |= ack.marked_packets > 0;
         self.begins = ack.acked > Bytes::ZERO && ack.prior_delivered >= self.round_end;
+        // An acknowledgement without a sample shows no delivery.
         if let (Some(sample), Some(rate)) = (sample, ack.rate) {
             self.bandwidth = self.bandwidth.max(sample.bandwidth);
             self.inflight = self.inflight.max(rate.delivered.as_f64());
         }
+        // The next round ends with an acknowledgement of what is sent from here on.
         if self.begins {
             self.round_end = ack.delivered;
         }

@@ -24,6 +24,7 @@ impl StartupSignals {
     }
 
     pub(super) fn on_round(&mut self, is_repairing: bool) {
+        // A recovery that has just begun has not shown whether losses go on.
         self.recovery_rounds = if is_repairing { self.recovery_rounds + 1 } else { 0 };
     }
 

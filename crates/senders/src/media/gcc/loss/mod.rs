@@ -89,7 +89,9 @@ impl LossEstimator {
 
     /// `acked` is what arrives, `delay_based` what the delay allows.
     pub(super) fn update(&mut self, results: &[PacketResult], acked: Option<f64>, delay_based: f64, in_alr: bool) {
+        // Too few packets to judge by so far.
         let Some(now) = self.observe(results) else { return };
+        // The first estimate: losses limit nothing yet that the delay allows.
         if self.best.bandwidth.is_nan() {
             self.best.bandwidth = delay_based;
             self.rate = delay_based;
@@ -99,6 +101,7 @@ impl LossEstimator {
         if self.observations.loss() > best.inherent {
             best.bandwidth = best.bandwidth.min(self.best.bandwidth);
         }
+        // While losses limit, growth goes by steps, and not far beyond what arrives.
         if self.limit != Limit::Delay {
             best.bandwidth = self.limit_growth(now, best.bandwidth, acked);
         }
@@ -118,6 +121,7 @@ impl LossEstimator {
             self.partial.1 += if result.received_at.is_none() { kilobytes } else { 0.0 };
         }
         let span = last.since(*self.last_sent.get_or_insert(first));
+        // A share of few packets is chance.
         if span < MIN_SPAN {
             return None;
         }
@@ -162,20 +166,24 @@ impl LossEstimator {
 
     fn instant_bound(&self) -> f64 {
         let excess = self.observations.loss() - INSTANT_OFFSET;
+        // Heavy losses limit at once, before any candidate does.
         if excess > 0.0 { INSTANT_BALANCE / excess } else { self.limits.1 }
     }
 
     fn settle(&mut self, now: Instant, bounded: f64, min: f64, delay_based: f64) {
         let limited = bounded < delay_based;
+        // So soon after a decrease the rate stays: growing at once would lose as before.
         if self.limit == Limit::Losses && self.hold.until > now && limited {
             self.hold.rate = self.hold.rate.max(min);
             self.rate = self.hold.rate.min(bounded);
             return;
         }
         let limited = limited && bounded < self.limits.1;
+        // Losses limit still, but less and less: probes are allowed again.
         if limited && self.grows(self.rate, bounded) {
             self.limit = Limit::Easing;
         } else if limited {
+            // Each decrease in a row is held for longer than the last.
             if self.limit != Limit::Losses {
                 let duration = self.hold.duration;
                 self.hold = Hold { until: now + duration, duration: (duration * 2).min(MAX_HOLD), rate: bounded };
@@ -186,6 +194,7 @@ impl LossEstimator {
             self.limit = Limit::Delay;
         }
         self.rate = bounded;
+        // The window that bounds growth has passed: the next starts from the present estimate.
         if limited && self.window.is_none_or(|(began, _)| began + INCREASE_WINDOW < now) {
             self.window = Some((now, MAX_INCREASE * self.best.bandwidth));
         }

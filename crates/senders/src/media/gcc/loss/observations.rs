@@ -36,6 +36,7 @@ impl Channel {
     }
 
     fn loss_at(&self, rate: f64) -> f64 {
+        // What exceeds the bandwidth is lost whole, on top of what is lost anyway.
         let beyond = if rate > self.bandwidth { (rate - self.bandwidth) / rate } else { 0.0 };
         (self.inherent + (1.0 - self.inherent) * beyond).clamp(1e-6, 1.0 - 1e-6)
     }
@@ -61,6 +62,7 @@ pub(super) struct Observations {
 
 impl Observations {
     pub(super) fn push(&mut self, observation: Observation) {
+        // Only the last ones are kept: the link may have changed.
         if self.kept.len() == KEPT {
             self.kept.pop_front();
         }
@@ -99,6 +101,7 @@ impl Observations {
             }
         }
         let rest = size - min.1 - max.1;
+        // Of so few none is left out, nor a loss that an unusual rate explains.
         if self.kept.len() <= 3 || self.median_rate() * MEDIAN_FACTOR <= most_rate || rest <= 1e-9 * size {
             return lost / size;
         }
@@ -120,6 +123,7 @@ impl Observations {
             first += weight * (observation.lost / loss - received / (1.0 - loss));
             second -= weight * (observation.lost / (loss * loss) + received / ((1.0 - loss) * (1.0 - loss)));
         }
+        // Without curvature there is no step to a maximum.
         if second >= 0.0 {
             return channel;
         }

@@ -20,6 +20,7 @@ impl MarkedShare {
         let (delivered, marked) = feedback.delivered();
         self.delivered += delivered.as_f64();
         self.marked += marked.as_f64();
+        // Once a round trip, so that an answer shows in the next share.
         if feedback.now.since(self.at).as_secs_f64() > round_trip {
             self.at = feedback.now;
             self.step();
@@ -27,6 +28,7 @@ impl MarkedShare {
     }
 
     fn step(&mut self) {
+        // Nothing arrived that could have been marked: the average stays.
         if self.delivered > 0.0 {
             self.alpha += GAIN * (self.marked / self.delivered - self.alpha);
             (self.delivered, self.marked) = (0.0, 0.0);

@@ -93,32 +93,39 @@ impl MediaRate {
 
     pub(super) fn on_frame(&mut self, at: &Conditions) {
         let since = |then: Option<Instant>| then.map_or(f64::INFINITY, |then| at.now.since(then).as_secs_f64());
+        // A congestion is answered at once, whenever the rate last changed.
         if let Some(congestion) = self.congestion.take() {
             self.take_inflection(at);
             self.target *= match congestion {
                 Congestion::Loss => FACTOR_LOSS,
+                // Where marks come in proportion so does the answer, and less of it with an unused window.
                 Congestion::Mark if at.l4s => {
                     1.0 - at.window_used * at.alpha / (2.0 * FLIGHT_HEADROOM * PACKET_PACING_HEADROOM)
                 }
                 Congestion::Mark => FACTOR_ECN,
             };
         } else if since(self.adjusted) < INTERVAL {
+            // Frames may come more often than the rate may change.
             return;
         } else {
+            // Frames that fill the window wait for it: a rate below it drains their queue.
             if at.window_used > FULL_WINDOW && since(self.full_at) > FULL_EVERY {
                 self.target *= FACTOR_FULL;
                 self.full_at = Some(at.now);
             }
             let is_marked = at.l4s && at.alpha > MARKED;
             let ramp = self.ramp_up_speed.min(RAMP_UP_SCALE * self.target) * INTERVAL;
+            // Near the rate of the last congestion growth is slow; with L4S only very near it.
             let steps = if at.l4s { 16.0 } else { 4.0 };
             let distance = (self.target - self.inflection) / self.inflection * steps;
             let scale = (distance * distance).clamp(0.2, 1.0);
             self.waiting = (self.waiting + at.waiting_bits.min(QUEUE_LIMIT * self.target)) / 2.0;
+            // Marks steer, or nothing has been seen of the path's limit: the ramp alone decides.
             if is_marked || at.in_fast_start && at.waited < MAX_QUEUE {
                 self.target += ramp * scale * at.post_congestion * self.idle(at);
                 self.was_ramped = true;
             } else {
+                // The ramp ends here: near this rate the next one shall be careful.
                 if std::mem::take(&mut self.was_ramped) && since(self.inflection_at) > INFLECTION_EVERY {
                     self.take_inflection(at);
                 }
@@ -143,7 +150,9 @@ impl MediaRate {
     fn follow(&mut self, at: &Conditions, ramp: f64, scale: f64) -> f64 {
         let through = at.highest * (1.0 - QUEUE_DELAY_GUARD * at.trend);
         let change = through - TX_QUEUE_SIZE_FACTOR * self.waiting - self.target;
+        // Growth has bounds that a decrease has not.
         if change > 0.0 {
+            // What waits already would wait for longer.
             if at.waiting_bits.min(QUEUE_LIMIT * self.target) > QUEUE_HOLDS {
                 return 0.0;
             }

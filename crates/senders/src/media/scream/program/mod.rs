@@ -123,6 +123,7 @@ struct RoundTrip {
 impl RoundTrip {
     fn update(&mut self, now: Instant, rtt: f64) {
         self.short += (rtt - self.short) / 8.0;
+        // The second average takes one sample a round trip, however many reports come.
         if now.since(self.at).as_secs_f64() > self.short {
             self.smoothed += (self.short - self.smoothed) / 8.0;
             self.at = now;
@@ -161,6 +162,7 @@ impl Scream2021 {
             (0, 1..) => Congestion::Mark,
             (0, 0) => return,
         };
+        // Within a round trip losses and marks are of the same congestion.
         if since > self.round_trip.smoothed {
             self.last_event = Some(feedback.now);
             self.congestion = Some(found);
@@ -178,6 +180,7 @@ impl MediaController for Scream2021 {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
         self.delay = self.queue_delay.on_feedback(feedback);
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.round_trip.update(now, rtt.as_secs_f64());
         }
@@ -188,6 +191,7 @@ impl MediaController for Scream2021 {
         self.marks.on_feedback(feedback, self.round_trip.smoothed);
         let flight = (feedback.in_flight + told).as_f64();
         self.window.observe_flight(now, flight);
+        // More frequent reports are taken in above, and answered together.
         if now.since(self.updated) <= UPDATE_INTERVAL {
             return;
         }
@@ -203,6 +207,7 @@ impl MediaController for Scream2021 {
             trend: self.trend.get(),
             rate: self.rates.highest(),
             congestion: self.congestion.take(),
+            // Classic marks tell no share: they mean a fixed part.
             reduction: if self.l4s { self.marks.alpha() / (2.0 * PACKET_PACING_HEADROOM) } else { 0.1 },
         };
         self.window.update(&update);
@@ -248,9 +253,11 @@ impl MediaController for Scream2021 {
     }
 
     fn pacing_rate(&self) -> BitRate {
+        // The program paces without L4S only where there is a queue.
         if !self.l4s && self.delay_average <= PACED_ABOVE {
             return UNPACED;
         }
+        // Until the first congestion more headroom keeps the sender's own queue short.
         let headroom = if self.window.was_congested() { PACKET_PACING_HEADROOM } else { FIRST_HEADROOM };
         let rate = (self.media_rate.target().as_bps() as f64).max(self.rates.coded_rate());
         BitRate::from_bps_f64((headroom * rate).max(RATE_PACE_MIN))

@@ -51,6 +51,7 @@ impl Rates {
 
     fn advance(&mut self, now: Instant) {
         let past = now.since(self.since);
+        // Rates are of whole intervals: frames come in bursts.
         if past > INTERVAL {
             self.since = now;
             for meter in [&mut self.coded, &mut self.sent, &mut self.acked] {

@@ -80,16 +80,19 @@ impl Window {
 
     pub(super) fn update(&mut self, update: &Update) {
         self.used = (update.flight_before / self.cwnd).min(1.0);
+        // A burst of acknowledgements after a pause is no sign of room; at low rates two packets keep growth going.
         let acked = if update.rate > LOW_RATE {
             update.acked.min(ACKED_HEADROOM * update.rate * update.span / 8.0)
         } else {
             2.0 * self.mss
         };
+        // The delay rises: the path has shown its limit.
         if update.trend >= RISING {
             self.in_fast_start = false;
         }
         match update.congestion {
             Some(congestion) => {
+                // A loss is answered by a fixed part, marks by what their share says.
                 self.cwnd *= if congestion == Congestion::Loss { BETA_LOSS } else { 1.0 - update.reduction };
                 self.last_congestion = Some(update.now);
                 self.in_fast_start = false;
@@ -101,13 +104,16 @@ impl Window {
                 self.steer(update, acked);
             }
         }
+        // Before the first congestion the flight is still on its way up, and no bound for the window.
         if self.last_congestion.is_some() {
             let peak = FLIGHT_HEADROOM * self.flights.peak(update.in_flight, update.trend);
+            // A stream that sends next to nothing has no flight to measure a window by.
             if peak > MIN_PEAK {
                 self.cwnd = self.cwnd.min(peak);
             }
         }
         self.cwnd = self.cwnd.max(2.0 * self.mss);
+        // A delay that rises puts off the next fast start as a congestion would.
         if update.trend > RISING {
             self.last_congestion = Some(update.now);
         } else if !self.in_fast_start
@@ -122,11 +128,14 @@ impl Window {
     /// Growth, or the fall above the delay target.
     fn steer(&mut self, update: &Update, acked: f64) {
         let is_used = |margin: f64| update.in_flight * margin + update.acked > self.cwnd;
+        // No limit was seen of late: growth does not ask for the delay.
         if self.in_fast_start {
+            // A window that nobody uses proves nothing about the path.
             if is_used(1.5) {
                 self.cwnd += self.post_congestion * acked;
             }
         } else if update.off_target > 0.0 {
+            // The nearer to the delay target the slower.
             if is_used(1.2) {
                 self.cwnd += GAIN_UP * update.off_target * acked * self.mss / self.cwnd;
             }
@@ -174,8 +183,10 @@ struct Flights {
 
 impl Flights {
     fn observe(&mut self, now: Instant, flight: f64) {
+        // Peaks and means are kept by the second, for five of them.
         if now.since(self.since) > SLOT {
             self.highest[self.index] = self.now;
+            // A second without a report has no mean.
             self.means[self.index] = if self.count > 0 { self.sum / f64::from(self.count) } else { 0.0 };
             self.index = (self.index + 1) % SLOTS;
             (self.now, self.sum, self.count, self.since) = (0.0, 0.0, 0, now);

@@ -75,11 +75,13 @@ impl MediaController for ScreamHint {
         self.scream.report_policy()
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // A report of losses alone has no round trip.
         if let Some(rtt) = feedback.rtt {
             self.round_trip.update(rtt);
         }
         let per_byte = self.rate_per_byte();
         let scream = &mut self.scream;
+        // The controller answers the report from the window of the rate to which the recommendation led.
         if let Some(rate) = self.hint.on_feedback(feedback, scream.ref_wnd * per_byte) {
             scream.ref_wnd = (scream.config.rates.clamp(rate) / per_byte).max(MIN_REF_WND);
         }
