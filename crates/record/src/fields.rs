@@ -24,7 +24,7 @@ use crate::unit;
 //     impl Declared for Cell {
 //         const STRUCT: Struct = Struct {
 //             name: "Cell",
-//             fields: &[Field { name: "used", kind: "f64", meaning: &["Share used."], decimals: Some(3), outputs: &["csv", "\"used %\""], .. }],
+//             fields: &[Field { name: "used", kind: "f64", meaning: &[" Share used."], decimals: Some(3), outputs: &["csv", "\"used %\""], .. }],
 //             ..
 //         };
 //     }
