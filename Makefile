@@ -259,11 +259,10 @@ headlines: papers-build
 	$(TIDEMARK_PAPERS) --headlines --results $(PAPERS)/headlines.json > $(OUT)/headlines.txt
 	$(MAKE) papers-pages
 
-# What is written from the files of results and of headlines: verdicts on effects, tables of the pages, and the page of headlines.
+# What is written from the files of results and of headlines: verdicts on effects, and tables of the pages.
 papers-pages:
 	python3 -B $(PAPERS)/effects.py
 	python3 -B $(PAPERS)/tables.py
-	python3 -B $(PAPERS)/page.py
 
 # Rows beside those of another law or pattern: L4Span's as its paper prints it, aL4S-CC over a measured drive, SDN-L4S over TCP.
 papers-alternatives: papers-build

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Builds the book: the pages of docs/ and those of `make reference`, as a site with search in book/html of Cargo's target folder.
 
+Pictures are drawn and tables of findings made of the data in results/; pictures that are newer than that stay.
+
 A warning of Sphinx, such as a link that leads nowhere, is an error.
 """
 
@@ -13,22 +15,45 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 DOCS = HERE.parent
+RESULTS = DOCS.parent / "results"
 BOOK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", DOCS.parent / "target"), "book")
 
 PARTS = {
     "Start": ["start", "guide/installing", "glossary"],
     "Guides": ["guide/*"],
-    "How it works": ["concepts/*"],
-    "Findings": ["measured/README", "measured/*", "reproduction/README", "reproduction/*", "errata"],
-    "Reference": ["reference/*"],
+    "How it works": ["concepts/*", "reference/cell", "reference/laws", "reference/threats", "reference/relocation"],
+    "Findings": ["measured/README", "measured/*", "reproduction/README"],
+    "Reference": [f"reference/{name}" for name in ("scenario", "study", "command", "results", "controllers", "c-interface")],
     "Decisions": ["ARCHITECTURE", "CONTRIBUTING", "decisions/README", "decisions/*"],
 }
 """Parts of the book in their order, each with its pages."""
 
 
+PAPERS = ["l4span", "anbr", "brunello", "al4s", "sdn", "rfc8867", "../errata"]
+"""Pages of what the papers published, below the finding that sums them up."""
+
+
 def contents(title: str, pages: list[str]) -> str:
     """Gives the page of a part: its title and a list of its pages."""
     return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n:glob:\n\n" + "\n".join(pages) + "\n```\n"
+
+
+def list_below(page: pathlib.Path, names: list[str]) -> None:
+    """Puts pages below another one in the site's contents."""
+    with page.open("a") as file:
+        file.write("\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n")
+
+
+def draw() -> None:
+    """Draws the pictures, where something that they are drawn of is newer, and writes the page of the papers' headlines."""
+    stamp = BOOK / "pictures/drawn"
+    drawn_of = [file for folder in (RESULTS, DOCS.parent / "bindings/python/python/tidemark/plot", DOCS.parent / "crates/radio/tests/bler")
+                for file in folder.rglob("*") if file.suffix in (".csv", ".json", ".py")]
+    if not stamp.exists() or max(file.stat().st_mtime for file in drawn_of) > stamp.stat().st_mtime:
+        shutil.rmtree(stamp.parent, ignore_errors=True)
+        subprocess.run([sys.executable, "-B", RESULTS / "draw"], check=True, stdout=subprocess.DEVNULL)
+        stamp.touch()
+    subprocess.run([sys.executable, "-B", RESULTS / "papers/page.py", "--out", BOOK / "extra/headlines.html"], check=True)
 
 
 def lay_out(source: pathlib.Path) -> None:
@@ -39,12 +64,14 @@ def lay_out(source: pathlib.Path) -> None:
     for page in (HERE / "conf.py", DOCS.parent / "ARCHITECTURE.md", DOCS.parent / "CONTRIBUTING.md"):
         shutil.copy(page, source)
     shutil.copytree(BOOK / "reference", source / "reference", dirs_exist_ok=True)
+    shutil.copytree(BOOK / "pictures", source, dirs_exist_ok=True)
+    subprocess.run([sys.executable, "-B", RESULTS / "draw/findings.py", "--docs", source], check=True)
     names = []
     for title, pages in PARTS.items():
         names.append("part-" + title.lower().replace(" ", "-"))
         (source / f"{names[-1]}.md").write_text(contents(title, pages))
-    with (source / "README.md").open("a") as page:
-        page.write("\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n")
+    list_below(source / "README.md", names)
+    list_below(source / "reproduction/README.md", PAPERS)
 
 
 def main() -> int:
@@ -53,6 +80,7 @@ def main() -> int:
     if not (BOOK / "reference/scenario.md").is_file():
         sys.exit(f"{BOOK}/reference has no pages: run `make reference`")
     source, site = BOOK / "source", BOOK / "html"
+    draw()
     lay_out(source)
     shutil.rmtree(site, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--builder", "html"]

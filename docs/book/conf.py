@@ -9,9 +9,10 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 4
 html_title = "Tidemark"
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"header_links_before_dropdown": 6, "footer_start": [], "footer_end": []}
+html_theme_options = {"header_links_before_dropdown": 6, "collapse_navigation": True, "footer_start": [], "footer_end": []}
 html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
+html_extra_path = ["../extra"]
 html_css_files = ["book.css"]
 html_show_sourcelink = False
 # Summaries are fetched, which a browser refuses for files.

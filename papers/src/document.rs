@@ -8,8 +8,8 @@ use super::results::{Beside, Counts, Outcome, Results, Row, Value};
 use super::verdict::Verdict;
 use tidemark_terminal::table::{table, text};
 
-/// Folder of the pictures.
-const PICTURES: &str = "docs/reproduction/pictures";
+/// What draws a picture by its name.
+const DRAW: &str = "python results/draw";
 
 /// Rows of one target beyond this many are left to the file.
 const MAX_ROWS: usize = 12;
@@ -54,7 +54,7 @@ pub(super) fn on_terminal(outcome: &Outcome) -> String {
     if let Some(limit) = limit_of(outcome) {
         let _ = writeln!(out, "limit: {limit}");
     }
-    outcome.pictures.iter().for_each(|name| _ = writeln!(out, "picture: {PICTURES}/{name}.svg"));
+    outcome.pictures.iter().for_each(|name| _ = writeln!(out, "picture: {DRAW} {name}"));
     out
 }
 
@@ -243,7 +243,7 @@ mod tests {
         assert!(text.starts_with("a.one (A, Fig. 1): missed: 1 of 2; 1 missed"), "{text}");
         assert!(text.contains("missed, near") && text.contains("own claim"), "{text}");
         assert!(text.contains("limit: an oracle has 40.0 Mbit/s"), "{text}");
-        assert!(text.contains(&format!("picture: {PICTURES}/a.one.svg")), "{text}");
+        assert!(text.contains(&format!("picture: {DRAW} a.one")), "{text}");
         assert_eq!(
             summary(&results()),
             "rows: 1 of 2; 1 missed; beside them 1 contradicted\ntargets: 0 of 1; 1 missed"

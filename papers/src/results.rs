@@ -59,7 +59,7 @@ pub(super) struct Outcome {
     /// Rates and delays beside those of a sender that knows the capacity one loop late.
     #[serde(default)]
     pub limit: Vec<Beside>,
-    /// Names of the pictures that show it, files of `docs/reproduction/pictures`.
+    /// Names of the pictures that show it, tables of `results/papers/pictures`.
     #[serde(default)]
     pub pictures: Vec<String>,
     /// Figures, then claims.

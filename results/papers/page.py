@@ -1,7 +1,6 @@
-"""Writes headlines.html, one page that a reviewer can take along: a card for each headline, and the rows by their verdicts.
+"""Writes one page that a reviewer can take along: a card for each headline, and the rows by their verdicts.
 
-    python3 results/papers/page.py               writes headlines.html
-    python3 results/papers/page.py --check       fails if it would change
+    python3 results/papers/page.py --out FILE    writes it, as `make book` does, with the pictures in the folder _images beside it
     python3 results/papers/page.py mine.json     writes mine.html of another paper's headlines, without rows
 
 It needs no network and no script. Python's own library is all that this needs: who changes the page knows HTML, and need not build anything.
@@ -24,8 +23,10 @@ HERE = pathlib.Path(__file__).parent
 PAPERS = {"thesis": "Ikedionwu: L4S and ANBR", "brunello": "Brunello et al.: L4S at PDCP", "l4span": "Wan and Jamieson: L4Span",
           "sdn": "Messaoudi et al.: SDN-L4S", "al4s": "Son et al.: aL4S-CC"}
 """Papers by the beginnings of headlines' names."""
-PICTURES = "../../docs/reproduction/pictures"
+PICTURES = "_images"
 """Folder of the papers' pictures, from the page."""
+REPOSITORY = "https://github.com/tidemark-l4s/tidemark/blob/main"
+"""Where the files are that show a cause."""
 VERDICTS = ("holds", "direction-only", "fails", "no-power", "disputed", "not-run")
 ROW_VERDICTS = ("missed", "tie", "agrees", "contradicted", "calibrated")
 BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
@@ -126,7 +127,7 @@ def card(of: dict, known: dict) -> str:
         facts["took"] = f"{of['seconds']:.0f} s of one processor, {of['seeds']} seeds from {of['first_seed']}, at {of.get('commit') or 'no commit'}"
     lines = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
     if known.get("cause") and of["verdict"] != "holds":
-        shown = f"../../{known['shown']}"
+        shown = f"{REPOSITORY}/{known['shown']}"
         lines += f'<dt>cause</dt><dd>{escape(known["cause"])} <a href="{shown}">The run</a></dd>'
     if known.get("picture"):
         lines += f'<dt>picture</dt><dd><a href="{PICTURES}/{known["picture"]}.svg"><img src="{PICTURES}/{known["picture"]}.svg" alt="{of["source"]}" loading="lazy"></a></dd>'
@@ -196,9 +197,9 @@ def row_cells(target: str, row: dict, of: dict) -> list[str]:
 def rows(targets: list[dict], by_row: dict) -> str:
     """Gives the counts of rows, the columns of published tables, and each row by its verdict."""
     from_markdown = lambda text: [re.sub(r"\[(.*?)\]\(.*?\)", r"\1", line)[1:-1].split("|") for line in text.strip().split("\n")]
-    head, _, *lines = from_markdown(tables.counts("papers", targets, by_row))
+    head, _, *lines = from_markdown(tables.counts("papers", targets, tables.read_headlines(), by_row))
     out = [f'<h2 id="rows">Rows</h2><p>A row is a published figure, a published change or a claim of the text. It agrees if ours lies within its tolerance; better is '
-           f'missed. Sign, size and value say what the rows show of effects.</p>{table(head, lines, range(1, 8))}']
+           f'missed. Sign, size and value say what the rows show of effects.</p>{table(head, lines, range(1, 9))}']
     with tables.COLUMNS.open(newline="") as file:
         head, *lines = list(csv.reader(file))
     out.append(f"<details><summary>{len(lines)} columns of published tables: rank, slope, and what one constant would meet</summary>{table(head, lines, range(3, 9))}</details>")
@@ -233,21 +234,17 @@ def page(headlines: list[dict], known: dict[str, dict], below: str) -> str:
 
 
 def main() -> int:
-    """Writes or checks the page."""
+    """Writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("headlines", nargs="?", type=pathlib.Path, help="what `tidemark-papers --headlines --targets FILE --results` wrote")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page would change")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="where the page of the five papers goes")
     options = parser.parse_args()
     if options.headlines:
         of = json.loads(options.headlines.read_text())["headlines"]
         options.headlines.with_suffix(".html").write_text(page(of, {}, ""))
-        return 0
-    file, after = HERE / "headlines.html", whole()
-    if not options.check:
-        file.write_text(after)
-    elif file.read_text() != after:
-        print("results/papers/headlines.html is old: run python3 results/papers/page.py")
-        return 1
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(whole())
     return 0
 
 

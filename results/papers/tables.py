@@ -4,10 +4,10 @@
     python3 results/papers/tables.py --check    fails if a page would change
 
 A page says `<!-- BLOCK -->` and `<!-- end -->` around a table, and BLOCK is one of
-    headlines     the first part of each headline
-    counts NAME   rows by their verdicts; NAME is `papers`, or the beginning of targets' names: then the table has a line for each figure,
-                  and that of L4Span how many rows agree with the law as the paper prints it (as-printed.csv)
-    columns NAME  columns of this paper's tables beside the published ones
+    headlines NAME  the first part of each of a paper's headlines
+    counts NAME     rows by their verdicts; NAME is `papers`, then with the headlines that hold, or the beginning of targets' names: then the
+                    table has a line for each figure, and that of L4Span how many rows agree with the law as printed (as-printed.csv)
+    columns NAME    columns of this paper's tables beside the published ones
 Everything else on a page is written by hand. Tables have no blanks: a bar is no word of a page. Python's own library is all it needs.
 """
 
@@ -26,6 +26,8 @@ COLUMNS = HERE / "columns.csv"
 PRINTED = HERE / "as-printed.csv"
 DECLARED = HERE.parents[1] / "scenarios/papers/headlines"
 PAPERS = ("anbr", "brunello", "l4span", "sdn", "al4s")
+THESIS = "anbr"
+"""The paper whose headlines' names begin with `thesis`."""
 PAGES = HERE.parents[1] / "docs/reproduction"
 ASIDE = ("contradicted", "calibrated")
 """Verdicts that are not counted."""
@@ -80,13 +82,26 @@ def table(head: str, lines: list[list[str]]) -> str:
     return "".join(f"|{'|'.join(cells)}|\n" for cells in [[name.lstrip(":") for name in names], bars, *lines])
 
 
-def counts(name: str, targets: list[dict], effects: dict) -> str:
+def of_paper(paper: str, of: list[dict]) -> list[dict]:
+    """Gives the headlines of a paper; of all for `all`."""
+    begin = "thesis" if paper == THESIS else paper
+    return [one for one in of if paper == "all" or one["id"].startswith(f"{begin}.")]
+
+
+def holding(of: list[dict]) -> str:
+    """Gives how many headlines hold."""
+    return share(sum(one["verdict"] == "holds" for one in of), len(of))
+
+
+def counts(name: str, targets: list[dict], of: list[dict], effects: dict) -> str:
     """Gives the rows by their verdicts: those of all papers, or those of one by its figures."""
     groups: dict[str, list[dict]] = {}
+    papers: dict[str, str] = {"all": "all"}
     for target in targets:
         paper = target["id"].partition(".")[0]
         if name == "papers":
             groups.setdefault(f"[{target['paper']}]({paper}.md)", []).append(target)
+            papers.setdefault(f"[{target['paper']}]({paper}.md)", paper)
         elif paper == name:
             groups.setdefault(figure(target["source"]), []).append(target)
     if name == "papers":
@@ -96,9 +111,11 @@ def counts(name: str, targets: list[dict], effects: dict) -> str:
     for group, some in groups.items():
         good, counted, *others = tally(some)
         beside = [] if printed is None else [as_printed(some, printed)]
-        lines.append([group, f"{good} of {counted}", *beside, *by_effect(some, effects), *(str(count or "") for count in others), own(some)])
+        held = [holding(of_paper(papers[group], of))] if name == "papers" else []
+        lines.append([group, *held, f"{good} of {counted}", *beside, *by_effect(some, effects), *(str(count or "") for count in others), own(some)])
     beside = "" if printed is None else ":as printed|"
-    return table(f"{'paper' if name == 'papers' else 'figure'}|:agree|{beside}:sign|:size|:value|:tie|:not counted|:our own", lines)
+    first = "paper|:headlines that hold|:rows that agree" if name == "papers" else "figure|:agree"
+    return table(f"{first}|{beside}:sign|:size|:value|:tie|:not counted|:our own", lines)
 
 
 def columns(name: str, targets: list[dict]) -> str:
@@ -128,11 +145,11 @@ def headline(of: dict) -> list[str]:
     if ours and part.get("low") is not None:
         ours += f" [{short(part['low'])},{short(part['high'])}]"
     verdict = of["verdict"].replace("-", " ")
-    return [of["id"], published, ours, f"**{verdict}**" if verdict == "holds" else verdict]
+    return [of["id"].partition(".")[2], published, ours, f"**{verdict}**" if verdict == "holds" else verdict]
 
 
 def headlines(of: list[dict]) -> str:
-    """Gives the table of headlines."""
+    """Gives the table of headlines; a name has no beginning: the page says the paper."""
     return table("headline|:published|:ours|verdict", [headline(one) for one in of])
 
 
@@ -140,7 +157,9 @@ def page(text: str, targets: list[dict], of: list[dict], effects: dict) -> str:
     """Gives a page with its tables written anew."""
     def block(found: re.Match) -> str:
         kind, name = found[2], found[3]
-        lines = headlines(of) if kind == "headlines" else columns(name, targets) if kind == "columns" else counts(name, targets, effects)
+        made = {"headlines": lambda: headlines(of_paper(name, of)), "columns": lambda: columns(name, targets),
+                "counts": lambda: counts(name, targets, of, effects)}
+        lines = made[kind]()
         return f"{found[1]}\n{lines}\n{found[4]}"
     return BLOCK.sub(block, text)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures the simulator's cost by UEs, by cells and by rate: runs, a table and a plot.
+"""Measures the simulator's cost by UEs, by cells and by rate: runs and a table.
 
     python3 results/performance/cost.py target/release/tidemark
 
 Each point is the least processor time of some runs of the whole command, report included, on one thread, over the virtual time;
-the least, since whatever else the machine does only adds. Writes cost.csv and cost.svg beside itself, and prints the table.
+the least, since whatever else the machine does only adds. Writes cost.csv beside itself, of which
+`make book` draws the picture, and prints the table.
 """
 
 import argparse
@@ -88,47 +89,6 @@ def measure(command: str, text: str) -> tuple[float, float, float]:
         return best / SECONDS, memory, mbps
 
 
-def panel(title: str, rows: list[dict], left: int) -> str:
-    """Draws both axes logarithmic, from 1 to 10000 and from 0.0001 to 1; the line that grows with the axis is dashed."""
-    width, height, top = 260, 260, 40
-    x = lambda value: left + math.log10(max(value, 1)) / 4 * width
-    y = lambda value: top + height - (math.log10(value) + 4) / 4 * height
-    parts = [f'<text x="{left + width / 2}" y="24" class="title">{title}</text>']
-    for exponent in range(5):
-        across, up = x(10**exponent), y(10 ** (exponent - 4))
-        parts.append(f'<path d="M{across} {top}V{top + height}M{left} {up}H{left + width}" class="grid"/>')
-        parts.append(f'<text x="{across}" y="{top + height + 18}">{10**exponent:g}</text>')
-        parts.append(f'<text x="{left - 6}" y="{up + 4}" class="up">{10 ** (exponent - 4):g}</text>')
-    first = rows[0]
-    ends = [(first["value"] * factor, first["cpu"] * factor) for factor in (1, 10**4 / first["value"])]
-    ends[1] = min(ends[1], (first["value"] / first["cpu"], 1.0))
-    dashes = "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in ends)
-    line = "L".join(f'{x(row["value"]):.1f} {y(row["cpu"]):.1f}' for row in rows)
-    parts.append(f'<path d="M{dashes}" class="linear"/><path d="M{line}" class="line"/>')
-    parts += [f'<circle cx="{x(row["value"]):.1f}" cy="{y(row["cpu"]):.1f}" r="4"/>' for row in rows]
-    return "\n".join(parts)
-
-
-def plot(rows: list[dict]) -> str:
-    panels = [
-        panel(title, [row for row in rows if row["series"] == title], 70 + 330 * index)
-        for index, title in enumerate(SERIES)
-    ]
-    style = (
-        "text{font:12px sans-serif;text-anchor:middle;fill:#333}.title{font-weight:bold}.up{text-anchor:end}"
-        ".grid{stroke:#ddd;fill:none}.line{stroke:#0063a6;stroke-width:2;fill:none}circle{fill:#0063a6}"
-        ".linear{stroke:#999;stroke-dasharray:5 4;fill:none}"
-    )
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1010 350" role="img">\n'
-        "<title>Processor seconds a simulated second against UEs, cells and rate</title>\n"
-        f'<style>{style}</style>\n<rect width="1010" height="350" fill="#fff"/>\n'
-        '<text transform="translate(16 170) rotate(-90)">processor s a simulated s</text>\n'
-        + "\n".join(panels)
-        + '\n<text x="505" y="340">dashed: in proportion</text>\n</svg>\n'
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tidemark", help="the command, as `make build` leaves it")
@@ -145,7 +105,6 @@ def main() -> None:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows({key: f"{x:.6g}" if isinstance(x, float) else x for key, x in row.items()} for row in rows)
-    (HERE.parents[1] / "docs/measured/performance/cost.svg").write_text(plot(rows))
 
 
 if __name__ == "__main__":

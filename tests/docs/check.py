@@ -8,16 +8,18 @@
 4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
 5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
    names one.
-6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
+6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row names.
 7. The pages below docs/ have no more words than `MAX_WORDS`, short lines, short cells, short sentences. Guides are short, and
-   so are pages of `FINDINGS`, whose title is a question.
+   so are the findings, at most `MAX_FINDINGS`: their title is a question, and they have one table and one picture.
 
 Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
+Pictures below `DRAWN` are drawn by `make book`, which fails for one that nothing draws.
 
 Prints the words of docs/ and one line a fault, as `file:line: fault`, and fails if there is any.
 """
 
 import argparse
+import csv
 import os
 import pathlib
 import posixpath
@@ -28,13 +30,16 @@ import sys
 MAP = "docs/README.md"
 """The page from which every other page is reached."""
 
-BUDGETS = "docs/measured/README.md"
-"""The page with the table of budgets."""
+BUDGETS = "results/performance/budgets.csv"
+"""The table of budgets."""
+
+SPEED = "docs/measured/performance.md"
+"""The page with a section for each budget."""
 
 THREATS = "docs/reference/threats.md"
 """The page each of whose rows names a test, by a sentence that is no short cell."""
 
-HISTORY = frozenset({"CHANGELOG.md"})
+HISTORY = frozenset({"CHANGELOG.md", "results/book/pages.csv"})
 """Files that name paths of their own time."""
 
 TO_BE_WRITTEN = "docs/guide/adding-a-"
@@ -46,9 +51,17 @@ BUILT = tuple(f"docs/reference/{name}.md" for name in ("scenario", "study", "com
 MAX_WORDS = 60_000
 """Words of all pages below docs/."""
 
-FINDINGS = tuple(f"docs/measured/{name}.md" for name in (
-    "choosing", "controllers", "estimate", "front", "interop", "link", "live", "overload", "performance", "rfc8867", "sdn"))
+FINDINGS = "docs/measured/"
+"""Folder of the pages that answer one question each, besides its own."""
+
+PAPERS = "docs/reproduction/README.md"
+"""A finding in a folder of its own, with the papers' pages beside it."""
+
+MAX_FINDINGS = 10
 """Pages that answer one question each."""
+
+DRAWN = ("docs/measured/", "docs/reproduction/pictures/", "docs/reference/laws/", "docs/concepts/report/", "docs/guide/controllers/")
+"""Folders of the pictures that are drawn of data, and are not in git."""
 
 GUIDES = "docs/guide/"
 """Beginning of the pages that have a task each."""
@@ -64,6 +77,9 @@ MAX_GUIDE = 150
 
 MAX_LINES, MAX_ROWS = 90, 12
 """Lines of a finding, and rows of each of its tables."""
+
+HEADINGS = ("## Where it falls short", "## Repeat it")
+"""Sections of each finding."""
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
@@ -84,6 +100,16 @@ DECLARED = {
     ".cpp": r"^(?:static )?\w+ {}\s*\(",
 }
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def is_finding(file: str) -> bool:
+    """Tells whether a page answers one question."""
+    return file == PAPERS or file.startswith(FINDINGS) and file.endswith(".md") and file != f"{FINDINGS}README.md"
+
+
+def is_drawn(file: str) -> bool:
+    """Tells whether a file is a picture that is drawn of data."""
+    return file.startswith(DRAWN) and file.endswith(".svg")
 
 
 def prose(page: str) -> list[str]:
@@ -137,30 +163,15 @@ def numbers(text: str) -> set[str]:
     return {number.replace(",", "") for number in NUMBER.findall(text)}
 
 
-def rows(page: str):
-    """Gives the rows of a page's first table with a column `budget`: the line, counted from 1, and cells by heading."""
-    headings: list[str] = []
-    for number, line in enumerate(page.split("\n"), 1):
-        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
-        if "budget" in cells:
-            headings = cells
-        elif not cells and headings:
-            return
-        elif headings and not set(line) <= set("|-: "):
-            yield number, dict(zip(headings, cells, strict=True))
-
-
-def budgets(pages: dict[str, str]) -> list[str]:
-    """Gives the faults of the table of budgets: rows without a link to a section, and numbers that their section lacks."""
+def budgets(page: str, table: str) -> list[str]:
+    """Gives the faults of the table of budgets: rows of no section of the page, and numbers that their section lacks."""
     faults = []
-    for number, cells in rows(pages.get(BUDGETS, "")):
-        link = re.search(r"\]\(([^)#]*)#([^)]+)\)", cells["page"])
-        page = pages.get(posixpath.normpath(posixpath.join(posixpath.dirname(BUDGETS), link[1]))) if link else None
-        if link is None or page is None or link[2] not in anchors(page):
-            faults.append(f"{BUDGETS}:{number}: the column `page` needs a link to the section that has the figures")
+    for number, row in enumerate(csv.DictReader(table.splitlines()), 2):
+        if row["section"] not in anchors(page):
+            faults.append(f"{BUDGETS}:{number}: {SPEED} has no section {row['section']}")
             continue
-        missing = numbers(cells["budget"] + " " + cells["measured"]) - numbers(section(page, link[2]))
-        faults += [f"{BUDGETS}:{number}: {link[0][2:-1]} does not have {one}" for one in sorted(missing)]
+        missing = numbers(f"{row['budget']} {row['measured']}") - numbers(section(page, row["section"]))
+        faults += [f"{BUDGETS}:{number}: {SPEED}#{row['section']} does not have {one}" for one in sorted(missing)]
     return faults
 
 
@@ -202,7 +213,7 @@ def shown(line: str) -> str:
 def form(file: str, page: str):
     """Gives the faults of the form of a page: long lines, cells and sentences, and what makes a guide or a finding long."""
     lines = page.rstrip("\n").split("\n")
-    rows, is_fenced = 0, False
+    rows, tables, is_fenced = 0, 0, False
     for number, line in enumerate(lines, 1):
         is_row = line.startswith("|")
         is_fenced ^= line.startswith("```")
@@ -213,16 +224,22 @@ def form(file: str, page: str):
         if is_row and (long := [cell for cell in shown(line).strip("|").split("|") if len(cell.strip()) > MAX_CELL]):
             yield f"{file}:{number}: a cell of more than {MAX_CELL} characters: {long[0].strip()}"
         rows = rows + 1 if is_row else 0
-        if file in FINDINGS and rows == MAX_ROWS + 3:
+        tables += rows == 1
+        if is_finding(file) and rows == MAX_ROWS + 3:
             yield f"{file}:{number}: a table of more than {MAX_ROWS} rows: the rest is data"
     if (count := long_sentences(page)) > MAX_SENTENCE:
         yield f"{file}:1: a tenth of the sentences has {count} words or more, where {MAX_SENTENCE} are the bound"
     if file.startswith(GUIDES) and len(lines) > MAX_GUIDE:
         yield f"{file}:{len(lines)}: a guide of more than {MAX_GUIDE} lines: two tasks are two pages"
-    if file in FINDINGS and len(lines) > MAX_LINES:
+    if not is_finding(file):
+        return
+    if len(lines) > MAX_LINES:
         yield f"{file}:{len(lines)}: a finding of more than {MAX_LINES} lines"
-    if file in FINDINGS and not re.match(r"# .*\?$", lines[0]):
+    if not re.match(r"# .*\?$", lines[0]):
         yield f"{file}:1: the title of a finding is a question"
+    if (pictures := sum(line.startswith("![") for line in lines)) != 1 or tables != 1:
+        yield f"{file}:1: {tables} tables and {pictures} pictures where a finding has one of each: the rest is data"
+    yield from (f"{file}:1: a finding lacks the heading `{heading}`" for heading in HEADINGS if heading not in lines)
 
 
 def long_sentences(page: str) -> int:
@@ -250,7 +267,7 @@ def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = Non
         for line, link in links(page):
             path, _, anchor = link.partition("#")
             target = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
-            if target not in known:
+            if target not in known and not is_drawn(target):
                 faults.append(f"{file}:{line}: the link {link} leads nowhere: no file {target}")
             elif anchor and target not in set(BUILT) - set(headings) and anchor not in headings.get(target, ()):
                 faults.append(f"{file}:{line}: the link {link} leads to no heading of {target}")
@@ -264,7 +281,10 @@ def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = Non
                 open_ends.append(target)
     faults += [f"{page}:1: no link leads here from {MAP}: name it there, or on a page that is named there"
                for page in pages if page.startswith("docs/") and page not in reached]
-    faults += budgets(pages)
+    if BUDGETS in files:
+        faults += budgets(pages.get(SPEED, ""), (root / BUDGETS).read_text())
+    if (count := sum(map(is_finding, pages))) > MAX_FINDINGS:
+        faults.append(f"{FINDINGS}:1: {count} findings where {MAX_FINDINGS} are the bound: two are one, or one is a page of another kind")
     if (count := words(pages)) > MAX_WORDS:
         faults.append(f"docs/:1: {count} words where {MAX_WORDS} are the bound: what is added throws something out")
     faults += [fault for file in pages if file.startswith("docs/") and file != THREATS for fault in form(file, pages[file])]
@@ -287,7 +307,8 @@ def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = Non
             continue
         pattern = FILE if file in pages and not file.startswith(TO_BE_WRITTEN) else PATH
         for number, line in enumerate(lines, 1):
-            faults += [f"{file}:{number}: there is no {path[0]}" for path in pattern.finditer(line) if path[0] not in known]
+            faults += [f"{file}:{number}: there is no {path[0]}" for path in pattern.finditer(line)
+                       if path[0] not in known and not is_drawn(path[0])]
     return faults
 
 

@@ -85,18 +85,33 @@ class Built(unittest.TestCase):
 
 
 class Form(unittest.TestCase):
+    REST = "\n\n![a](a/a.svg)\n\n## Where it falls short\n\n## Repeat it\n"
+    TABLE = "| a |\n" * 3
+
     def faults(self, page: str) -> list[str]:
-        with unittest.mock.patch.object(check, "FINDINGS", ("a.md",)):
-            return [fault.partition(": ")[2] for fault in check.form("a.md", page)]
+        page += ("" if "| " in page else f"\n\n{self.TABLE}") + self.REST
+        return [fault.partition(": ")[2] for fault in check.form("docs/measured/a.md", page)]
 
     def test_a_short_page_that_answers_a_question_is_right(self):
         self.assertEqual(self.faults("# Is it?\n\nIt is.\n" + "| a |\n" * 14), [])
+
+    def test_a_finding_has_one_table_one_picture_and_its_sections(self):
+        self.assertIn("2 tables and 1 pictures", self.faults(f"# Is it?\n{self.TABLE}\n{self.TABLE}")[0])
+        self.assertEqual(len(list(check.form("docs/measured/a.md", "# Is it?\n"))), 3)
+        self.assertEqual(list(check.form("docs/guide/a.md", "# Do it\n")), [])
+
+    def test_an_eleventh_finding_is_a_fault(self):
+        pages = {f"docs__measured__{name}_md": f"# Is it?\n{self.TABLE}{self.REST}" for name in "abcdefghijk"}
+        drawn = "\n".join(f"[{name}](measured/{name}.md)" for name in "abcdefghijk")
+        self.assertEqual(faults(docs__README_md=drawn, **pages), ["docs/measured/:1: 11 findings where 10 are the bound: two are one, or one is a page of another kind"])
+        del pages["docs__measured__k_md"]
+        self.assertEqual(faults(docs__README_md=drawn.removesuffix("[k](measured/k.md)"), **pages), [])
 
     def test_long_lines_cells_tables_and_pages_are_faults(self):
         self.assertEqual(self.faults("# Is it?\n" + "x" * 121), ["a line of more than 120 characters"])
         self.assertEqual(self.faults("# Is it?\n| " + "x" * 61 + " | y |"), ["a cell of more than 60 characters: " + "x" * 61])
         self.assertEqual(self.faults("# Is it?\n" + "| a |\n" * 16), ["a table of more than 12 rows: the rest is data"])
-        self.assertEqual(self.faults("# Is it?\n" + "\n" * 89 + "a"), ["a finding of more than 90 lines"])
+        self.assertEqual(self.faults("# Is it?\n" + "\n" * 80 + "a"), ["a finding of more than 90 lines"])
         self.assertEqual(self.faults("# It is"), ["the title of a finding is a question"])
 
     def test_nine_in_ten_sentences_are_short(self):
@@ -146,21 +161,20 @@ class Tests(unittest.TestCase):
 class Budgets(unittest.TestCase):
     PAGE = "# Figures\n\n2 and 7\n\n## Speed\n\n1,000 of 3.5\n\n### Beside others\n\n4\n\n## Memory\n\n5\n"
 
-    def faults(self, budget: str, measured: str, link: str = "[speed](figures.md#speed)") -> list[str]:
-        table = f"[map](figures.md)\n\n| what | budget | measured | page |\n| --- | --- | --- | --- |\n| x | {budget} | {measured} | {link} |\n\n9\n"
-        return faults(docs__README_md="[m](measured)", docs__measured__README_md=table, docs__measured__figures_md=self.PAGE)
+    def faults(self, budget: str, measured: str, section: str = "speed") -> list[str]:
+        return check.budgets(self.PAGE, f"what,budget,measured,section\nx,{budget},{measured},{section}\n")
 
     def test_numbers_of_the_section_and_of_those_below_it_count(self):
-        self.assertEqual(self.faults("1000", "**3.5** to 4"), [])
+        self.assertEqual(self.faults("1000", "3.5 to 4"), [])
 
     def test_a_number_of_another_section_is_a_fault(self):
-        self.assertEqual(self.faults("1000", "5 to 7"), [f"docs/measured/README.md:5: figures.md#speed does not have {one}" for one in "57"])
+        self.assertEqual(self.faults("1000", "5 to 7"), [f"{check.BUDGETS}:2: {check.SPEED}#speed does not have {one}" for one in "57"])
 
     def test_a_part_of_a_number_is_another_number(self):
         self.assertEqual(len(self.faults("100", "3")), 2)
 
-    def test_a_row_without_a_section_is_a_fault(self):
-        self.assertEqual(len(self.faults("5", "5", "[all](figures.md)")), 1)
+    def test_a_row_of_no_section_is_a_fault(self):
+        self.assertEqual(len(self.faults("5", "5", "all")), 1)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Holds the index of results/ against its files and the pages that they are of."""
+"""Holds the index of results/ against its files and the pages that they are of, and the findings' tables against the data."""
 
 import csv
 import pathlib
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -21,6 +22,19 @@ class Index(unittest.TestCase):
         for line in self.lines:
             self.assertTrue(all(line.values()), line)
             self.assertTrue((ROOT / line["page"]).is_file(), line)
+
+
+class Tables(unittest.TestCase):
+    def test_the_table_of_each_finding_is_that_of_the_data(self):
+        sys.path.insert(0, str(FOLDER / "draw"))
+        import findings
+
+        found = {file.stem for file in (ROOT / "docs/measured").glob("*.md")} - {"README"}
+        self.assertEqual(set(findings.PAGES), found)
+        for name in findings.PAGES:
+            text = (ROOT / f"docs/measured/{name}.md").read_text()
+            self.assertEqual(findings.page(name, text), text, f"{name}: run python3 results/draw/findings.py")
+            self.assertEqual(text.count("<!-- table -->"), 1, name)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/interop.md.
+"""Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/live.md.
 
 Run as root: unshare --net --mount -- target/live-venv/bin/python tests/live/interop.py [--runs N] [KIND ...]. KIND is `kernel`
 (iperf3 over the kernel's CUBIC, Reno and BBR) or `pair` (`tidemark net send` and `receive`).
@@ -22,7 +22,7 @@ ROUND_TRIP, SECONDS, WARMUP = "20 ms", 14, 4
 # Deviation of a wired path that stands for the host's timers, which move packets by some tenths of a millisecond.
 TIMERS = "300 us"
 CHANNELS = {"still": "5g-static", "walking": "5g-walking"}
-# A step at 1 ms lies below what the TDD pattern alone makes packets wait (docs/measured/estimate.md).
+# A step at 1 ms lies below what the TDD pattern alone makes packets wait (docs/concepts/life-of-a-report.md).
 STEP = ["--set", "marker.threshold=10 ms"]
 OPTIONS = {"none": [], "l4span": [], "ramp": ["--set", "marker.classic=true"], "step": STEP}
 KERNEL = {"CUBIC": "cubic", "Reno": "reno", "BBR": "bbr"}

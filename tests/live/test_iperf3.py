@@ -15,7 +15,7 @@ LAWS = {
     "none": [],
     "l4span": [],
     # As published the ramp leaves classic flows alone, and its 5 to 10 ms are for senders that answer in proportion: a classic one, in
-    # bursts and behind the scheduler's lead, keeps half of the cell there (docs/measured/interop.md).
+    # bursts and behind the scheduler's lead, keeps half of the cell there (docs/measured/live.md).
     "ramp": ["--set", "marker.classic=true", "--set", "marker.low=10 ms", "--set", "marker.high=20 ms"],
 }
 

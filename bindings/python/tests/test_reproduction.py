@@ -1,39 +1,48 @@
-"""Pictures of the papers' pages: the same tables give the same bytes."""
+"""Pictures of the pages: the same tables give the same bytes, in the form of `tidemark.plot`."""
 
 import importlib
 import sys
 from pathlib import Path
 
 import pytest
+from tidemark.plot.style import COLOURS
 
 ROOT = Path(__file__).resolve().parents[3]
-PICTURES = ROOT / "docs/reproduction/pictures"
+TABLES = ROOT / "results/papers/pictures"
 
 
 PAPERS = ("al4s", "anbr", "brunello", "l4span", "sdn")
-"""Modules of results/papers/draw, one a paper."""
+"""Modules of results/draw/papers, one a paper."""
+MAX_BYTES = 200_000
+"""Bytes of a picture."""
 
 
 @pytest.fixture
-def draw(monkeypatch):
-    """Gives the module that draws, and all pictures."""
-    monkeypatch.syspath_prepend(ROOT / "results/papers/draw")
-    pictures = [picture for paper in PAPERS for picture in importlib.import_module(paper).PICTURES]
-    yield importlib.import_module("picture"), pictures
-    for name in (*PAPERS, "picture", "cases"):
-        sys.modules.pop(name, None)
+def pictures(monkeypatch):
+    """Gives all pictures of papers by the names of their tables, and those of the other pages by their own."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(ROOT / "results/draw")
+    monkeypatch.syspath_prepend(ROOT / "results/draw/papers")
+    modules = [importlib.import_module(name) for name in (*PAPERS, "pages")]
+    yield {Path(of.name).name if hasattr(of, "run") else of.name: of for module in modules for of in module.PICTURES}
+    for name in (*PAPERS, "pages", "picture", "cases", "data"):
+        if name not in before:
+            sys.modules.pop(name, None)
 
 
-def test_each_picture_has_a_name_of_its_own_and_a_file(draw):
-    names = [picture.name for picture in draw[1]]
-    assert len(set(names)) == len(names)
-    assert sorted(names) == sorted(file.stem for file in PICTURES.glob("*.svg"))
+def test_each_table_of_a_paper_has_its_picture(pictures):
+    drawn = [name for name, of in pictures.items() if hasattr(of, "run")]
+    assert sorted(drawn) == sorted(file.stem for file in TABLES.glob("*.csv"))
 
 
-# One of each kind of panel: points, bars, boxes, a stack, lines.
-@pytest.mark.parametrize("name", ["anbr.fig5_1", "l4span.fig15", "l4span.fig16", "l4span.fig10", "l4span.fig19"])
-def test_a_picture_is_that_of_its_table(name, draw, tmp_path, monkeypatch):
-    module, pictures = draw
-    monkeypatch.setattr(module, "PICTURES", tmp_path)
-    next(picture for picture in pictures if picture.name == name).draw()
-    assert (tmp_path / f"{name}.svg").read_bytes() == (PICTURES / f"{name}.svg").read_bytes()
+# One of each kind of panel: points, bars, boxes, a stack, lines, a map, points beside a line.
+@pytest.mark.parametrize(
+    "name",
+    ["anbr.fig5_1", "l4span.fig15", "l4span.fig16", "l4span.fig10", "measured/limits/link", "measured/controllers/fairness"]
+    + ["reproduction/pictures/headlines"],
+)
+def test_the_same_tables_give_the_same_small_picture(name, pictures, tmp_path):
+    first, second = (pictures[name].draw(tmp_path / run).read_bytes() for run in ("first", "second"))
+    assert first == second
+    assert len(first) < MAX_BYTES
+    assert COLOURS[0].lower().encode() in first.lower() or b"<image" in first

@@ -262,7 +262,7 @@ pub struct UeConfig {
     /// Radio channel of the UE.
     pub channel: ChannelConfig,
     /// Loss of the UE's receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/link.md).
+    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/limits.md).
     pub receiver_loss_db: f64,
     /// RLC entity of the default bearer.
     pub rlc: RlcConfig,
@@ -297,7 +297,7 @@ impl Default for UeConfig {
 /// Limit of a UE's bearers (TS 38.331 `maxDRB`).
 const MAX_DRBS: usize = 29;
 
-/// Default loss of a receiver, in dB (docs/measured/link.md).
+/// Default loss of a receiver, in dB (docs/measured/limits.md).
 pub(crate) const DEFAULT_RECEIVER_LOSS_DB: f64 = 2.0;
 /// Losses that a receiver may have.
 pub const RECEIVER_LOSS_DB: Range<f64> = Range::between(0.0, 20.0).unit("dB");

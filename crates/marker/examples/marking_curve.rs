@@ -5,7 +5,7 @@
 //! The queue is held at a length for six seconds behind a radio of 40 Mbit/s whose slots vary by a third, with reports
 //! every 5 ms; the last five are counted. Laws that act on time spent above a target (CoDel, DualPI2's PI controller) show what
 //! they come to by then. `probability` is the mean of what the law said, which is smoother than the shares where marks
-//! are rare. `docs/reference/laws/plot.py` draws the pictures of `docs/reference/laws.md` from it.
+//! are rare. `results/draw` draws the pictures of `docs/reference/laws.md` from it.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,16 +1,12 @@
 //! The reference of laws has what the laws say of themselves.
 #![cfg(feature = "serde")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tidemark_marker::{Decides, LawConfig};
 
-fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")
-}
-
 fn reference() -> String {
-    std::fs::read_to_string(docs().join("laws.md")).unwrap()
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/laws.md")).unwrap()
 }
 
 #[test]
@@ -37,8 +33,11 @@ fn every_law_has_a_section_and_every_law_that_signals_a_picture() {
         let heading = format!("\n## {}\n", law.section.replace('-', " "));
         let plain = reference.replace('-', " ");
         assert!(plain.contains(&heading), "docs/reference/laws.md: no section{heading}");
-        let picture = docs().join(format!("laws/{}.svg", law.name));
-        assert!(law.decides == Decides::Never || picture.exists(), "docs/reference/laws/plot.py draws it: {picture:?}");
+        let picture = format!("(laws/{}.svg)", law.name);
+        assert!(
+            law.decides == Decides::Never || reference.contains(&picture),
+            "docs/reference/laws.md shows no picture {picture}"
+        );
     }
 }
 

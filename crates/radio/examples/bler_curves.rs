@@ -1,9 +1,9 @@
-//! The curves of `docs/measured/link.md`, as CSV on standard output:
+//! The curves of `docs/measured/limits.md`, as CSV on standard output:
 //!
 //! `cargo run --release -p tidemark-radio --example bler_curves > results/link/curve.csv`
 //!
 //! The SNR in dB at which a tenth of the transport blocks of one code block fails, for every MCS, and the share that fails around it
-//! for some, by information bits of the code block. `results/link/plot.py` draws from it.
+//! for some, by information bits of the code block. `results/draw` draws from it.
 
 use tidemark_radio::bler::Curve;
 use tidemark_radio::mcs::McsTable;

@@ -6,7 +6,7 @@
 //! The curves are less steep than the best code's as well, the more the longer the block: by an eighth at 1500 bits, by a
 //! fifth at 5000 in the results of 5G-LENA. At 100 bits the approximation is off by up to 1 dB with 64QAM and above.
 //!
-//! The SNR is the one that the decoder sees, less what the receiver loses in front of it. `docs/measured/link.md` compares.
+//! The SNR is the one that the decoder sees, less what the receiver loses in front of it. `docs/measured/limits.md` compares.
 
 use tidemark_core::normal_cdf;
 

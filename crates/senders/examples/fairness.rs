@@ -1,5 +1,5 @@
 //! Every pair of controllers over one bottleneck, as CSV: `cargo run --release -p tidemark-senders --example fairness`.
-//! `results/controllers/plot.py` draws it.
+//! `results/draw` draws it.
 //!
 //! 40 Mbit/s, both round trips 20 ms; the second flow begins 2 s after the first; what counts is from 30 s to 90 s.
 

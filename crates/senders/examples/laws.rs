@@ -1,5 +1,5 @@
 //! Every controller against its law, as CSV: `cargo run --release -p tidemark-senders --example laws`.
-//! `results/controllers/plot.py` draws it.
+//! `results/draw` draws it.
 
 #[path = "../tests/laws/mod.rs"]
 mod laws;

@@ -39,11 +39,15 @@ fn every_controller_has_a_law_or_a_reason_to_have_none() {
 
 #[test]
 fn every_law_is_drawn() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/controllers");
-    let [rows, plot] = ["laws.csv", "plot.py"].map(|file| std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results");
+    let [rows, pages] = ["controllers/laws.csv", "draw/pages.py"]
+        .map(|file| std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
     for name in WITH_LAW {
         assert!(rows.lines().any(|row| row.starts_with(&format!("{name},"))), "{name}: add it to examples/laws.rs");
-        assert!(plot.contains(&format!("    \"{name}\": (")), "{name}: add its panel to plot.py");
+        assert!(
+            pages.contains(&format!("    \"{name}\": Panel(")),
+            "{name}: add its panel to STEADY of results/draw/pages.py"
+        );
     }
 }
 

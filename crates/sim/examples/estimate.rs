@@ -4,8 +4,8 @@
 //!
 //! For every channel, law that decides on arrival, and report period one UE receives one L4S flow (Prague) for 30 s. The marker's
 //! estimate as a packet came is held against how long the packet then waited behind others in the RLC queue. Packets
-//! that meet no queue on arrival and wait for none are left out: there is nothing to predict. `results/estimate/plot.py` draws the
-//! picture of `docs/measured/estimate.md` from it.
+//! that meet no queue on arrival and wait for none are left out: there is nothing to predict. `results/draw` draws the
+//! picture of `docs/concepts/life-of-a-report.md` from it.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! `cargo run --release -p tidemark-sim --example reports > results/estimate/reports.csv`
 //!
 //! Each UE receives one L4S flow (Prague) for 20 s after 3 s, and the laws see the RLC queue across F1-U alone. Figures are means
-//! over the seeds; `docs/measured/estimate.md` says what they mean.
+//! over the seeds; `docs/concepts/life-of-a-report.md` says what they mean.
 
 use std::path::Path;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Shares and delays of our schedulers beside those of 5G-LENA's, which were measured behind its own interface: docs/measured/schedulers.md.
+//! Shares and delays of our schedulers beside those of 5G-LENA's, which were measured behind its own interface: docs/reference/cell.md.
 
 use std::fmt::Write as _;
 use std::fs;

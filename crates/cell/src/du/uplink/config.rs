@@ -31,7 +31,7 @@ pub struct UplinkConfig {
     pub configured_grant: Option<ConfiguredGrant>,
     /// Difference of a UE's own SNR and its SNR at the gNB, in dB: the UE sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
-    /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/link.md).
+    /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/limits.md).
     pub receiver_loss_db: f64,
     /// Spatial layers. Default 1: most UEs have one transmitter.
     pub layers: u32,

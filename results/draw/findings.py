@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Writes the tables of the findings into their pages, from the tables of results/:
+
+    python3 results/draw/findings.py                 writes into docs/
+    python3 results/draw/findings.py --check         fails if a page would change
+    python3 results/draw/findings.py --docs FOLDER   writes into a copy of docs/, as `make book` does
+
+A page says `<!-- table -->` and `<!-- end -->` around its table. Everything else on it is written by hand. Python's own library is all it needs.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+
+import data
+from data import groups, mean, middle, numbers
+
+HERE = pathlib.Path(__file__).parent
+for folder in ("gate", "front", "choosing"):
+    sys.path.append(str(HERE.parent / folder))
+
+import aims  # noqa: E402
+import figures  # noqa: E402
+import fronts  # noqa: E402
+import points  # noqa: E402
+
+BLOCK = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
+Cells = Iterator[tuple[str, ...]]
+
+AIMS = {
+    "L4S over CUBIC's rate, other DRBs": "L4S has 0.7 to 1.4 of CUBIC's rate, other DRBs",
+    "L4S over CUBIC's rate, same DRB": "the same in one DRB",
+    "least flow over equal share": "no flow below 0.3 of the equal share",
+    "rate over unmarked, one UE": "0.85 of the unmarked rate, one UE",
+    "rate over unmarked, several UEs": "0.95 of the unmarked rate, several",
+    "rate over unmarked, drives": "0.7 of the unmarked rate, drives",
+    "L4S p99 over 20 ms and a round": "L4S p99 within 20 ms and a round",
+    "L4S p99 over 20 ms, a round, drives": "the same, drives",
+    "classic mean queue over l4span's": "classic mean queue 0.6 of `l4span`'s",
+    "classic mean queue, drives": "the same, drives",
+}
+"""Aims of the gate in the page's words."""
+
+
+def gate() -> Cells:
+    """Points that meet each aim, and the mean of the figure that it is about."""
+    cases = {case.id: case for case in points.load("reporting")}
+    rows = []
+    for row in data.table("gate/reporting.csv"):
+        case = cases[row["id"]]
+        flows = case.ues * (2 if case.placement == "shared" else 1)
+        measured = {name: None if cell == "" else float(cell) for name, cell in row.items() if name not in ("half", "id", "law")}
+        rows.append({**measured, "point": case, "law": row["law"], "flows": flows})
+    yield "aim", "points", "`l4span` meets it, mean", "`tide` meets it, mean"
+    for reference, ours in zip(aims.judge("l4span", rows), aims.judge("tide", rows), strict=True):
+        middle, (low, high) = ours.overall()
+        theirs = f"{reference.met()}, {reference.overall()[0]:.2f}"
+        yield AIMS[ours.aim.name], str(len(ours.figures)), theirs, f"{ours.met()}, {middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def front() -> Cells:
+    """Prague's fronts at the oracle's queue, of one round trip a channel."""
+    yield "channel", "round trip", "oracle", "Prague there", "with a hint", "closed"
+    for channel, round_trip, *cells in fronts.distances([data.RESULTS / "front/thresholds.csv"]):
+        if round_trip == ("106 ms" if channel == "drp_munich_village" else "38 ms"):
+            yield channel, round_trip, *cells
+
+
+def choosing() -> Cells:
+    """Ends of each mechanism's range, nobody else and beside bursts of 15 Mbit/s."""
+    yield "mechanism, parameter", "alone: mean, p99, ms", "Mbit/s", "beside bursts: mean, p99, ms", "Mbit/s"
+    settings = figures.read()
+    for mechanism in ("L4S", "L4S at the UPF", "ANBR", "queue-aware ANBR", "hybrid (larger rate)", "hybrid (gradual)"):
+        for end in (0, -1):
+            parameter = list(settings["alone"][mechanism])[end]
+            cells = []
+            for setting in ("alone", "heavy"):
+                of = settings[setting][mechanism][parameter]
+                cells += [f"{statistics.fmean(of[figures.MEAN]):.0f}, {statistics.fmean(of[figures.P99]):.0f}", f"{statistics.fmean(of[figures.RATE]):.1f}"]
+            yield f"{mechanism}, {parameter.replace('-', ' to ')}", *cells
+
+
+def senders() -> Cells:
+    """What real senders keep with marks, and their queues."""
+    yield "sender, channel", "Mbit/s, unmarked", "marked", "kept, %", "simulated", "queue: mean, p99, ms", "unmarked: mean"
+    runs = groups(data.table("interop/senders.csv"), "sender", "channel", "ends", "law")
+    for sender, channel, ends, law in runs:
+        if (ends, law) == ("live", "tide"):
+            of = {(end, mark): runs[sender, channel, end, mark] for end in ("live", "simulated") for mark in ("none", "tide")}
+            unmarked, marked = of["live", "none"], of["live", "tide"]
+            kept = sorted(round(100 * float(row["rate_kept"])) for row in marked)
+            yield (f"{sender}, {channel}", f"{mean(unmarked, 'mbps'):.1f}", f"{mean(marked, 'mbps'):.1f}",
+                   " to ".join(map(str, dict.fromkeys((kept[0], kept[-1])))), f"{100 * mean(of['simulated', 'tide'], 'rate_kept'):.0f}",
+                   f"{mean(marked, 'mean_ms'):.1f}, {mean(marked, 'p99_ms'):.1f}", f"{mean(unmarked, 'mean_ms'):.0f}")
+
+
+def live() -> Cells:
+    """Live cell beside the simulated one: means."""
+    yield "sender, channel, law", "Mbit/s, simulated", "live", "queue p50, ms, simulated", "live", "marks, simulated", "live"
+    for row in data.table("live/agreement.csv"):
+        if "two runs" not in row["scenario"]:
+            name, *cells = list(row.values())[:7]
+            yield name.replace("l4span", "`l4span`").replace("ramp", "`ramp`"), *(cell.partition(" (")[0] for cell in cells)
+
+
+def sdn() -> Cells:
+    """Queues behind each discipline of a port."""
+    yield "port", "L4S: Mbit/s", "delay, ms", "lost, %", "classic: Mbit/s", "delay, ms", "lost, %"
+    for row in data.table("sdn/disciplines.csv"):
+        if row["where"] != "simulator":
+            port = re.sub(r" \(--[^()]*\)", "", row["port"])
+            port = f"{port}, in a hop" if row["where"] == "tidemark net hop" else port
+            columns = ("L4S: Mbit/s", "delay, ms", "lost, %", "classic: Mbit/s", "delay, ms 2", "lost, % 2")
+            yield port, *(row[column].partition(", p99")[0] for column in columns)
+
+
+def controllers() -> Cells:
+    """Public programs and ours, in one queue."""
+    yield "sender, queue", "program: Mbit/s", "round trip, ms", "ours: Mbit/s", "round trip, ms"
+    for row in data.table("controllers/kernel.csv"):
+        yield f"{row['']}, 20 Mbit/s", *list(row.values())[1:]
+    rows = iter(data.table("controllers/public-programs.csv"))
+    for program, ours in zip(rows, rows, strict=True):
+        name = program[""].partition(",")[0]
+        yield f"{name}, marked by `l4span`", *(row[key].partition(" (")[0] for row in (program, ours) for key in ("Mbit/s", "round trip, ms"))
+
+
+def limits() -> Cells:
+    """What an SNR carries."""
+    shown = {"default cell, no loss": "default, no loss", "default cell, 2 dB": "default, 2 dB", "less overhead, 2 dB": "as 5G-LENA, 2 dB", "5G-LENA": "5G-LENA"}
+    yield "SNR", *shown.values()
+    for row in data.table("link/what-an-snr-carries.csv"):
+        yield row["SNR"], *(row[column] for column in shown)
+
+
+SHOWN = (
+    "downlink packet, 64 UEs",
+    "F1-U report, 64 UEs",
+    "uplink acknowledgement, rewritten, 64 UEs",
+    "downlink packet, 4096 UEs in scattered order",
+    "memory of a DRB with full tables",
+    "allocations after set-up",
+    "simulated seconds a second, 1 UE",
+    "simulated seconds a second, 16 UEs",
+    "simulated seconds a second, 64 UEs",
+    "21 cells, 550 users",
+    "live cell without loss",
+    "lateness of the live cell's slots, p99",
+)
+"""Budgets that the page shows."""
+
+
+def performance() -> Cells:
+    """Budgets beside what was measured."""
+    yield "what", "budget", "measured", "met"
+    found = {row["what"]: row for row in data.table("performance/budgets.csv")}
+    for what in SHOWN:
+        row = found[what]
+        yield what, row["budget"], row["measured"], row["met"]
+
+
+PAGES: dict[str, Callable[[], Cells]] = {
+    of.__name__: of for of in (gate, front, choosing, senders, live, sdn, controllers, limits, performance)
+}
+"""Findings below docs/measured whose table is made here."""
+
+
+def markdown(rows: Cells) -> str:
+    """Gives a table in Markdown: columns of numbers are flush right."""
+    head, *lines = rows
+    right = [all(numbers(line[at]) or not line[at] for line in lines) and at > 0 for at in range(len(head))]
+    rule = ("---:" if is_right else "---" for is_right in right)
+    return "".join(f"| {' | '.join(cells)} |\n".replace("|  |", "| |") for cells in (head, rule, *lines))
+
+
+def page(name: str, text: str) -> str:
+    """Gives a page with its table as the data have it."""
+    return BLOCK.sub(lambda block: f"{block[1]}\n{markdown(PAGES[name]())}\n{block[2]}", text)
+
+
+def main() -> int:
+    """Writes or checks the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
+    parser.add_argument("--docs", type=pathlib.Path, default=HERE.parents[1] / "docs", help="folder of the pages")
+    options = parser.parse_args()
+    old = []
+    for name in PAGES:
+        file = options.docs / f"measured/{name}.md"
+        before = file.read_text()
+        after = page(name, before)
+        old += [name] if before != after else []
+        if not options.check:
+            file.write_text(after)
+    for name in old if options.check else ():
+        print(f"docs/measured/{name}.md has another table than the data: run python3 results/draw/findings.py", file=sys.stderr)
+    return 1 if options.check and old else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
