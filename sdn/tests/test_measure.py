@@ -9,7 +9,6 @@ import pytest
 
 from tests.test_config import LEAST
 from tidemark_sdn.config import parse
-from tidemark_sdn.lab.drawing import draw, simulated
 from tidemark_sdn.lab.experiment import Losses, Queues, losses_of_iperf3, losses_of_sender
 from tidemark_sdn.lab.isolation import LabError
 from tidemark_sdn.lab.measure import FIGURES, Point, _document, interval, measure, points_of, write
@@ -121,23 +120,6 @@ def test_a_run_that_the_machine_disturbed_does_not_count(tmp_path: Path) -> None
     assert said == ["sound.q2-1, repetition 1: disturbed, a probe took 353 ms: not counted"]
     # It is made anew the next time.
     assert not (tmp_path / point.name / "1" / "arguments.json").exists()
-
-
-def test_the_figures_are_drawn_from_switches_and_simulator(tmp_path: Path) -> None:
-    cases = {
-        point.name: {f"{kind}_delay_{what}_ms": 1.0 for kind in ("l4s", "classic") for what in ("mean", "min", "max")}
-        for points in FIGURES.values()
-        for point in points
-    }
-    run = tmp_path / "sound.q2-1" / "1"
-    run.mkdir(parents=True)
-    flows = [{"name": "l4s-2", "owd_ms": {"mean": 2.0}}, {"name": "reno-1", "owd_ms": None}]
-    (run / "summary.json").write_text(json.dumps({"flows": flows}), encoding="utf-8")
-    found = simulated(tmp_path)
-    assert found == {"sound.q2-1": {"l4s_delay_mean_ms": 2.0}}
-    page = draw({"Switches": cases, "Simulator": found})
-    assert page.count("<svg") == 4 + 2
-    assert "SDN-TCC, literal" in page
 
 
 def test_one_queue_is_a_setting_of_the_controller() -> None:

@@ -18,7 +18,6 @@ from tidemark_sdn.config import ConfigError, Tls
 from tidemark_sdn.controller import Controller
 from tidemark_sdn.lab import reaction
 from tidemark_sdn.lab.demo import find_tidemark, run_demo
-from tidemark_sdn.lab.drawing import draw, simulated
 from tidemark_sdn.lab.experiment import Experiment, Queues
 from tidemark_sdn.lab.isolation import LabError, enter
 from tidemark_sdn.lab.measure import FIGURES, measure, points_of, write
@@ -91,7 +90,6 @@ def _arguments() -> argparse.ArgumentParser:
     measure.add_argument("figure", nargs="*", choices=(*FIGURES, []), help=f"of {', '.join(FIGURES)} [default: all]")
     measure.add_argument("--out", type=Path, default=Path("out/sdn-figures"))
     measure.add_argument("--repetitions", type=int, default=5)
-    measure.add_argument("--simulated", type=Path, help="draw also what `tidemark-papers sdn --out` left in DIR/sdn")
     _add_size(measure)
     measure.set_defaults(execute=_measure)
 
@@ -123,12 +121,7 @@ def _measure(arguments: argparse.Namespace) -> None:
     figures, out = arguments.figure or list(FIGURES), arguments.out.resolve()
     repetitions, tidemark = max(1, arguments.repetitions), find_tidemark(arguments.tidemark)
     results = measure(points_of(figures), repetitions, common, tidemark, out, _progress)
-    document = write(figures, results, out)
-    sources = {"Switches": json.loads((out / "figures.json").read_text(encoding="utf-8"))}
-    if arguments.simulated is not None:
-        sources["Simulator"] = simulated(arguments.simulated)
-    (out / "figures.html").write_text(draw(sources), encoding="utf-8")
-    print(document)
+    print(write(figures, results, out))
 
 
 def _reaction(arguments: argparse.Namespace) -> None:
