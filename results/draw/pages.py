@@ -12,12 +12,11 @@ SHARE, TAIL = "rate of a Prague over that of a CUBIC", "99th percentile of the q
 def crowd() -> Iterator[Row]:
     """Shares and tails in a crowd, by its UEs."""
     for row in table("gate/crowd.csv"):
-        for column, law in (("tide", "tide"), ("l4span", "l4span"), ("tide at bed5fd9", "tide before")):
-            ratio, _, l4s, classic, _ = numbers(row[column])
+        for law in ("tide", "l4span"):
+            ratio, _, l4s, classic, _ = numbers(row[law])
             yield SHARE, law, row["UEs"], ratio
-            if law != "tide before":
-                yield TAIL, f"{law}, Prague", row["UEs"], l4s
-                yield TAIL, f"{law}, CUBIC", row["UEs"], classic
+            yield TAIL, f"{law}, Prague", row["UEs"], l4s
+            yield TAIL, f"{law}, CUBIC", row["UEs"], classic
 
 
 SENDERS = {"prague": "Prague", "prague-hint": "Prague with a hint", "oracle": "oracle"}
@@ -217,7 +216,7 @@ def law(name: str) -> Picture:
 
 UES, MBPS, MEAN_QUEUE = "UEs, half of them with Prague", "throughput (Mbit/s)", "mean queue (ms)"
 PICTURES = (
-    Picture("measured/gate/crowd", crowd, (Panel(SHARE, UES, "ratio", log_x=True), Panel(TAIL, UES, "ms", log_x=True))),
+    Picture("measured/gate/crowd", crowd, (Panel(SHARE, UES, "ratio", log_x=True), Panel(TAIL, UES, "ms", log_x=True, top=180))),
     Picture("measured/front/thresholds", fronts, tuple(Panel(channel, MEAN_QUEUE, MBPS, log_x=True) for channel in CHANNELS), 3),
     Picture("measured/choosing/mechanisms", mechanisms, tuple(
         Panel(title, "mean one-way delay (ms)", "both streams (Mbit/s)", log_x=True, bottom=FEET[setting]) for setting, title in SETTINGS.items())),
