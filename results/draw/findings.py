@@ -19,12 +19,11 @@ import data
 from data import groups, mean, middle, numbers
 
 HERE = pathlib.Path(__file__).parent
-for folder in ("gate", "front", "choosing"):
+for folder in ("gate", "choosing"):
     sys.path.append(str(HERE.parent / folder))
 
 import aims  # noqa: E402
 import figures  # noqa: E402
-import fronts  # noqa: E402
 import points  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -62,11 +61,16 @@ def gate() -> Cells:
 
 
 def front() -> Cells:
-    """Prague's fronts at the oracle's queue, of one round trip a channel."""
-    yield "channel", "round trip", "oracle", "Prague there", "with a hint", "closed"
-    for channel, round_trip, *cells in fronts.distances([data.RESULTS / "front/thresholds.csv"]):
-        if round_trip == ("106 ms" if channel == "drp_munich_village" else "38 ms"):
-            yield channel, round_trip, *cells
+    """Every sender while walking, under no law, under `l4span` and under `tide`."""
+    laws = ("none", "l4span", "tide")
+    yield "sender, walking", *(text for law in laws for text in (f"`{law}`: Mbit/s", "queue, ms"))
+    runs = groups(data.table("front/everybody.csv"), "channel", "senders", "law")
+    for sender in dict.fromkeys(sender for _, sender, _ in runs):
+        cells = []
+        for law in laws:
+            of = runs.get(("pedestrian", sender, law))
+            cells += [f"{mean(of, 'cell.throughput_mbps'):.1f}", f"{mean(of, 'bearer.queue_ms.mean'):.0f}"] if of else ["", ""]
+        yield f"`{sender}`", *cells
 
 
 def choosing() -> Cells:
@@ -173,7 +177,7 @@ def markdown(rows: Cells) -> str:
     head, *lines = rows
     right = [all(numbers(line[at]) or not line[at] for line in lines) and at > 0 for at in range(len(head))]
     rule = ("---:" if is_right else "---" for is_right in right)
-    return "".join(f"| {' | '.join(cells)} |\n".replace("|  |", "| |") for cells in (head, rule, *lines))
+    return "".join(re.sub(r"  +", " ", f"| {' | '.join(cells)} |\n") for cells in (head, rule, *lines))
 
 
 def page(name: str, text: str) -> str:

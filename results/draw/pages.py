@@ -19,16 +19,16 @@ def crowd() -> Iterator[Row]:
             yield TAIL, f"{law}, CUBIC", row["UEs"], classic
 
 
-SENDERS = {"prague": "Prague", "prague-hint": "Prague with a hint", "oracle": "oracle"}
-CHANNELS = ("static", "pedestrian", "vehicular", "drp_munich_autobahn", "us-5g-driving-handover", "ie-5g-driving-1")
+CHANNELS = {"static": "standing", "pedestrian": "walking"}
+LAWS_OF_FRONT = ("none", "l4span", "tide", "ramp", "step", "ecn-codel")
 
 
 def fronts() -> Iterator[Row]:
-    """Throughput over the mean queue, a point a threshold, over 38 ms."""
-    for (channel, sender, _), rows in groups(table("front/thresholds.csv"), "channel", "senders", "law").items():
-        of = [row for row in rows if row["round_trip"] == "38 ms"]
-        if of and sender in SENDERS:
-            yield channel, SENDERS[sender], mean(of, "bearer.queue_ms.mean"), mean(of, "cell.throughput_mbps")
+    """Throughput over the mean queue, a point a sender, by law."""
+    for (channel, sender, law), rows in groups(table("front/everybody.csv"), "channel", "senders", "law").items():
+        if law in LAWS_OF_FRONT:
+            curve = "oracle" if sender == "oracle" else law
+            yield CHANNELS[channel], curve, mean(rows, "bearer.queue_ms.mean"), mean(rows, "cell.throughput_mbps")
 
 
 SETTINGS = {
@@ -217,7 +217,7 @@ def law(name: str) -> Picture:
 UES, MBPS, MEAN_QUEUE = "UEs, half of them with Prague", "throughput (Mbit/s)", "mean queue (ms)"
 PICTURES = (
     Picture("measured/gate/crowd", crowd, (Panel(SHARE, UES, "ratio", log_x=True), Panel(TAIL, UES, "ms", log_x=True, top=180))),
-    Picture("measured/front/thresholds", fronts, tuple(Panel(channel, MEAN_QUEUE, MBPS, log_x=True) for channel in CHANNELS), 3),
+    Picture("measured/front/everybody", fronts, tuple(Panel(title, MEAN_QUEUE, MBPS, "points", log_x=True) for title in CHANNELS.values()), height=2.8),
     Picture("measured/choosing/mechanisms", mechanisms, tuple(
         Panel(title, "mean one-way delay (ms)", "both streams (Mbit/s)", log_x=True, bottom=FEET[setting]) for setting, title in SETTINGS.items())),
     Picture("measured/senders/kept", real, (Panel(KEPT, "", "%", "bars"), Panel(QUEUE, "", "ms", "bars")), 1, width=6),
