@@ -22,7 +22,8 @@ PARTS = {
     "Start": ["start", "guide/installing", "glossary"],
     "Guides": ["guide/*"],
     "How it works": ["concepts/*", "reference/cell", "reference/laws", "reference/threats", "reference/relocation"],
-    "Findings": ["measured/README", "measured/*", "reproduction/README"],
+    "Findings": ["measured/README", *(f"measured/{name}" for name in ("gate", "front", "choosing", "senders", "live")), "reproduction/README",
+                 "measured/*"],
     "Reference": [f"reference/{name}" for name in ("scenario", "study", "command", "results", "controllers", "c-interface")],
     "Decisions": ["ARCHITECTURE", "CONTRIBUTING", "decisions/README", "decisions/*"],
 }
