@@ -23,10 +23,11 @@ demo: build
 build: web
 	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-cli)
 
-# The report page, one self-contained file that the command carries inside.
+# The report page, one self-contained file that the command carries inside, and that of switches, which `tidemark-sdn` does.
 web: web/dist/report.html
-web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html $(shell find web/src -type f)
+web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html web/network.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
+	cp web/dist/network.html sdn/tidemark_sdn/network.html
 
 # The playground: one page with the simulator inside, for a double click or any server of files. Skips, loudly, without the target for WebAssembly.
 SIMULATOR := $(abspath $(BUILT))/wasm32-unknown-unknown/release/tidemark_playground.wasm

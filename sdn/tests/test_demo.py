@@ -49,7 +49,7 @@ def test_the_demo_prints_a_table_and_names_its_report(tmp_path: Path) -> None:
     assert lines[2].split()[:2] == ["L4S", "2"]
     assert lines[3].split()[:2] == ["classic", "2"]
     report = Path(lines[4].removeprefix("report: "))
-    assert report.read_text(encoding="utf-8").count("<svg") == 4
+    assert all(title in report.read_text(encoding="utf-8") for title in ("One-way delay", "Queue of the line", "PI2"))
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     l4s, classic = summary["summary"]["l4s"], summary["summary"]["classic"]
     # The line is used, as far as a busy machine lets the senders. Marks were set, and L4S packets waited less.

@@ -9,6 +9,8 @@ import pytest
 from tests.test_config import LEAST
 from tidemark_sdn.config import ConfigError, parse
 from tidemark_sdn.page import page, write_run_report
+from tidemark_sdn.panels import PLOTS, Picture
+from tidemark_sdn.panels import page as page_of
 from tidemark_sdn.statistics import SERIES_COLUMNS
 from tidemark_sdn.web import WebServer
 
@@ -73,8 +75,23 @@ def test_a_run_has_a_report_with_its_series(tmp_path: Path) -> None:
     assert len(row) == len(SERIES_COLUMNS)
     (tmp_path / "series.csv").write_text(",".join(SERIES_COLUMNS) + "\n" + ",".join(row) + "\n", encoding="utf-8")
     text = write_run_report(tmp_path, STATUS).read_text(encoding="utf-8")
-    assert "Queues of s1 line" in text
-    assert text.count("<svg") == 3
+    assert '"queues":["s1 line l4s"]' in text
+    # 0.6 ms of queue, and the coupled probability of an L4S packet.
+    assert '"t_s":[0.1],"rows":[[0.6]]' in text
+    assert '"rows":[[10.0]]' in text
+
+
+def test_a_queue_goes_on_from_its_last_point_and_ends_no_script() -> None:
+    picture = Picture("Delay", "ms", {"<l4s>": [(0.0, 1.0), (2.0, 3.0)], "classic": [(1.0, 2.0)]})
+    text = page_of("a & b", f"<h1>A</h1>{PLOTS}", [picture])
+    assert '"queues":["\\u003cl4s>","classic"]' in text
+    assert '"t_s":[0.0,1.0,2.0],"rows":[[1.0,1.0,3.0],[null,2.0,2.0]]' in text
+    assert "<title>a &amp; b</title>" in text
+
+
+def test_a_package_without_the_built_page_has_a_report_without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidemark_sdn.panels.files", lambda _: Path("/nowhere"))
+    assert "There are no plots" in page_of("a", f"<h1>A</h1>{PLOTS}", [])
 
 
 def ask(request: str) -> str:

@@ -1,6 +1,6 @@
 """A page of the network: topology with loads, queues with delay and marks, flows with paths, events.
 
-One file that needs no other: served while the controller runs, and written into the folder of a run.
+One file that needs no other: served while the controller runs, and with plots written into the folder of a run.
 """
 
 import csv
@@ -10,21 +10,27 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tidemark_sdn.chart import line_chart
+from tidemark_sdn.panels import PLOTS, Picture
+from tidemark_sdn.panels import page as page_of
 from tidemark_sdn.units import format_rate, format_time
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 body { color: #222; background: #fff }
-svg { display: block; width: 100%; margin: 1.2rem 0; font-size: 12px } svg text { fill: #222 }
-svg .title { font-weight: 600; font-size: 13px } svg .grid { stroke: #ddd }
-svg .load { stroke: #fff; stroke-width: 4px; paint-order: stroke }
-svg circle { fill: #fff; stroke: #222; stroke-width: 2 } svg circle.gone { stroke: #d55e00; stroke-dasharray: 4 }
-table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .15rem .5rem }
-th:first-child, td:first-child { text-align: left } tr + tr { border-top: 1px solid #ddd } .scroll { overflow-x: auto }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } }
+"""
+# Of the drawing and of tables, on both pages.
+_PARTS = """
+.topology { display: block; width: 100%; margin: 1.2rem 0; font-size: 12px } .topology text { fill: #222 }
+.topology .load { stroke: #fff; stroke-width: 4px; paint-order: stroke }
+.topology circle { fill: #fff; stroke: #222; stroke-width: 2 }
+.topology circle.gone { stroke: #d55e00; stroke-dasharray: 4 }
+.scroll { overflow-x: auto } .scroll table { border-collapse: collapse; width: 100% }
+.scroll th, .scroll td { text-align: right; padding: .15rem .5rem }
+.scroll th:first-child, .scroll td:first-child { text-align: left } .scroll tr + tr { border-top: 1px solid #ddd }
 @media (prefers-color-scheme: dark) {
-  body { color: #ddd; background: #181818 } svg text { fill: #ddd } svg .grid { stroke: #444 }
-  svg circle { fill: #181818; stroke: #ddd } svg .load { stroke: #181818 } tr + tr { border-color: #444 }
+  .topology text { fill: #ddd } .topology circle { fill: #181818; stroke: #ddd } .topology .load { stroke: #181818 }
+  .scroll tr + tr { border-color: #444 }
 }
 """
 _SIZE, _RADIUS = 420, 22
@@ -32,34 +38,41 @@ _SIZE, _RADIUS = 420, 22
 _MAX_ROWS = 200
 
 
-def page(status: dict[str, Any], charts: Iterable[str] = (), refresh: float | None = None) -> str:
-    """The page of a status, and charts below it; `refresh` in seconds makes a browser load it again and again."""
+def page(status: dict[str, Any], refresh: float | None = None) -> str:
+    """The page of a status; `refresh` in seconds makes a browser load it again and again."""
     again = "" if refresh is None else f'<meta http-equiv="refresh" content="{refresh:g}">'
-    body = [
-        "<h1>SDN-L4S</h1>",
-        f"<p>Mode {escape(status['mode'])}, up {format_time(status['uptime'])}, {len(status['flows'])} flows.</p>",
-        _topology(status),
-        *charts,
-        "<h2>Switches</h2>",
-        _table(("switch", "datapath", "connected", "agent"), map(_switch, status["switches"])),
-        "<h2>Links</h2>",
-        _table(("from", "to", "load"), map(_link, status["links"])),
-        "<h2>Queues</h2>",
-        _table(
-            ("queue", "rate", "backlog, B", "delay", "packets", "marked", "dropped", "congested"),
-            map(_queue, status["queues"]),
-        ),
-        "<h2>Flows</h2>",
-        _table(("flow", "kind", "path"), map(_flow, status["flows"])),
-        "<h2>Counters</h2>",
-        _table(("what", "times"), ((name, str(count)) for name, count in sorted(status["counters"].items()))),
-        "<h2>Events</h2>",
-        _table(("what", "at, s"), ((event["what"], f"{event['at']:.3f}") for event in reversed(status["events"]))),
-    ]
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">{again}'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>SDN-L4S</title><style>{_STYLE}</style>{''.join(body)}</html>\n"
+        f"<title>SDN-L4S</title><style>{_STYLE}</style>{_content(status)}</html>\n"
+    )
+
+
+def _content(status: dict[str, Any], plots: str = "") -> str:
+    """What a page says of a status, with a place for plots."""
+    return "".join(
+        [
+            f"<style>{_PARTS}</style>",
+            "<h1>SDN-L4S</h1>",
+            f"<p>Mode {escape(status['mode'])}, up {format_time(status['uptime'])}, {len(status['flows'])} flows.</p>",
+            _topology(status),
+            plots,
+            "<h2>Switches</h2>",
+            rows_of(("switch", "datapath", "connected", "agent"), map(_switch, status["switches"])),
+            "<h2>Links</h2>",
+            rows_of(("from", "to", "load"), map(_link, status["links"])),
+            "<h2>Queues</h2>",
+            rows_of(
+                ("queue", "rate", "backlog, B", "delay", "packets", "marked", "dropped", "congested"),
+                map(_queue, status["queues"]),
+            ),
+            "<h2>Flows</h2>",
+            rows_of(("flow", "kind", "path"), map(_flow, status["flows"])),
+            "<h2>Counters</h2>",
+            rows_of(("what", "times"), ((name, str(count)) for name, count in sorted(status["counters"].items()))),
+            "<h2>Events</h2>",
+            rows_of(("what", "at, s"), ((event["what"], f"{event['at']:.3f}") for event in reversed(status["events"]))),
+        ]
     )
 
 
@@ -67,31 +80,22 @@ def write_run_report(folder: Path, status: dict[str, Any]) -> Path:
     """Writes `report.html` of a run into its folder, from its last status and its series."""
     with (folder / "series.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    charts = []
-    for port in sorted({(row["switch"], row["port"]) for row in rows}):
-        of_port = [row for row in rows if (row["switch"], row["port"]) == port]
-        place = " ".join(port)
-        charts.append(line_chart(f"Queues of {place}", "s", "ms", _lines(of_port, "delay", 1e3)))
-        probabilities = [row for row in of_port if row["queue"] == of_port[0]["queue"]]
-        lines = {
-            name: [(float(row["at"]), float(row[column]) * 100) for row in probabilities]
-            for name, column in (("coupled, L4S", "coupled"), ("classic", "classic"))
-        }
-        charts.append(line_chart(f"Probabilities of PI2 at {place}", "s", "%", lines))
+    delays: dict[str, list[tuple[float, float]]] = {}
+    marks: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        queue, at = f"{row['switch']} {row['port']} {row['queue']}", float(row["at"])
+        delays.setdefault(queue, []).append((at, float(row["delay"]) * 1e3))
+        # An L4S packet is marked by the coupled probability, a classic one by its own.
+        probability = row["coupled" if row["queue"] == "l4s" else "classic"]
+        marks.setdefault(queue, []).append((at, float(probability) * 100))
+    pictures = [Picture("Queues", "delay (ms)", delays), Picture("Probabilities of PI2", "probability (%)", marks)]
     report = folder / "report.html"
-    report.write_text(page(status, charts), encoding="utf-8")
+    report.write_text(page_of("SDN-L4S", _content(status, PLOTS), pictures), encoding="utf-8")
     return report
 
 
-def _lines(rows: list[dict[str, str]], column: str, factor: float) -> dict[str, list[tuple[float, float]]]:
-    queues = sorted({row["queue"] for row in rows})
-    return {
-        queue: [(float(row["at"]), float(row[column]) * factor) for row in rows if row["queue"] == queue]
-        for queue in queues
-    }
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def rows_of(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table, of its first rows if there are many."""
     cells = list(rows)
     if not cells:
         return "<p>None.</p>"
@@ -162,4 +166,5 @@ def _topology(status: dict[str, Any]) -> str:
         state = "" if switch["connected"] and switch["agent"] else ' class="gone"'
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}"{state}/>')
         parts.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(switch["name"])}</text>')
-    return f'<svg viewBox="0 0 {_SIZE} {_SIZE}" style="max-width:{_SIZE}px" role="img">{"".join(parts)}</svg>'
+    form = f'class="topology" viewBox="0 0 {_SIZE} {_SIZE}" style="max-width:{_SIZE}px"'
+    return f'<svg {form} role="img" aria-label="Switches and links">{"".join(parts)}</svg>'

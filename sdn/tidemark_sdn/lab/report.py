@@ -5,21 +5,10 @@ from html import escape
 from pathlib import Path
 
 from tidemark_sdn.agent.shaper import Kind
-from tidemark_sdn.chart import COLOURS, bar_chart, line_chart
 from tidemark_sdn.lab.experiment import Outcome
 from tidemark_sdn.lab.figures import as_json, table
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }
-body { color: #222; background: #fff }
-svg { display: block; width: 100%; margin: 1.2rem 0; font-size: 12px }
-svg text { fill: #222 } svg .title { font-weight: 600; font-size: 13px } svg .grid { stroke: #ddd }
-pre { overflow-x: auto; background: #f4f4f4; padding: .8rem }
-@media (prefers-color-scheme: dark) {
-  body { color: #ddd; background: #181818 } pre { background: #262626 }
-  svg text { fill: #ddd } svg .grid { stroke: #444 }
-}
-"""
+from tidemark_sdn.page import rows_of
+from tidemark_sdn.panels import PLOTS, Picture, page
 
 
 def write_report(outcome: Outcome) -> Path:
@@ -33,50 +22,35 @@ def write_report(outcome: Outcome) -> Path:
             f"<p>Mode {escape(outcome.experiment.mode)}. Delays are one-way, of small packets among the traffic;"
             " marks are those of the line between the switches, losses as the ends of the flows count them.</p>",
             f"<pre>{escape(table(outcome))}</pre>",
-            _delays(outcome),
-            _queues(outcome),
-            _marks(outcome),
-            _rates(outcome),
+            PLOTS,
+            "<h2>Rates of flows</h2>",
+            rows_of(("flow", "Mbit/s"), ((flow.name, f"{flow.mbps:.2f}") for flow in outcome.flows)),
             "<h2>Events</h2>",
             f"<pre>{escape(events)}</pre>",
         ]
     )
-    page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>SDN-L4S</title><style>{_STYLE}</style>{body}</html>\n"
-    )
     report = out / "report.html"
-    report.write_text(page, encoding="utf-8")
+    report.write_text(page("SDN-L4S", body, _pictures(outcome)), encoding="utf-8")
     return report
 
 
-def _delays(outcome: Outcome) -> str:
-    lines = {
-        kind.name.lower(): [(sent_at, delay * 1e3) for sent_at, delay in probe.delays]
-        for kind, probe in outcome.probes.items()
+def _pictures(outcome: Outcome) -> list[Picture]:
+    rows = {kind: [row for row in outcome.series if row["queue"] == kind.name.lower()] for kind in Kind}
+    delays = {
+        kind.name.lower(): [(at, delay * 1e3) for at, delay in probe.delays] for kind, probe in outcome.probes.items()
     }
-    return line_chart("One-way delay", "s", "ms", lines)
-
-
-def _queues(outcome: Outcome) -> str:
-    lines = {
+    queues = {
+        kind.name.lower(): [(float(row["at"]), float(row["delay"]) * 1e3) for row in of] for kind, of in rows.items()
+    }
+    # An L4S packet is marked by the coupled probability, a classic one by its own.
+    marks = {
         kind.name.lower(): [
-            (float(row["at"]), float(row["delay"]) * 1e3) for row in outcome.series if row["queue"] == kind.name.lower()
+            (float(row["at"]), float(row["coupled" if kind is Kind.L4S else "classic"]) * 100) for row in of
         ]
-        for kind in Kind
+        for kind, of in rows.items()
     }
-    return line_chart("Queue of the line, as its agent reads it", "s", "ms", lines)
-
-
-def _marks(outcome: Outcome) -> str:
-    rows = [row for row in outcome.series if row["queue"] == "l4s"] or outcome.series
-    lines = {
-        name: [(float(row["at"]), float(row[column]) * 100) for row in rows]
-        for name, column in (("coupled, L4S", "coupled"), ("classic", "classic"))
-    }
-    return line_chart("Probabilities of PI2", "s", "%", lines)
-
-
-def _rates(outcome: Outcome) -> str:
-    colours = {Kind.L4S: COLOURS[0], Kind.CLASSIC: COLOURS[1]}
-    return bar_chart("Rates of flows", "Mbit/s", [(flow.name, flow.mbps, colours[flow.kind]) for flow in outcome.flows])
+    return [
+        Picture("One-way delay", "delay (ms)", delays),
+        Picture("Queue of the line, as its agent reads it", "delay (ms)", queues),
+        Picture("Probabilities of PI2", "probability (%)", marks),
+    ]

@@ -1,0 +1,58 @@
+"""Pages with the plots of Tidemark's report: what `make web` builds, filled with what is to be read and drawn."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+
+Points = Sequence[tuple[float, float]]
+
+PLOTS = '<h2>Over time</h2><div id="plots"></div>'
+"""Place of the plots in a page's content."""
+# Digits of what is drawn: more only make the file large.
+_DIGITS = 6
+_WITHOUT = (
+    "<p>There are no plots: this package was installed from a folder in which <code>make web</code> had not run.</p>"
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot over time in seconds: points of each queue."""
+
+    title: str
+    unit: str
+    queues: Mapping[str, Points]
+
+
+def page(title: str, content: str, pictures: Sequence[Picture]) -> str:
+    """The page with its content, and the pictures where that has `PLOTS`."""
+    built = files("tidemark_sdn") / "network.html"
+    if not built.is_file():
+        template = '<!doctype html><html lang="en"><meta charset="utf-8"><title>{{title}}</title>{{content}}</html>\n'
+        content = content.replace(PLOTS, _WITHOUT)
+    else:
+        template = built.read_text(encoding="utf-8")
+    queues = list(dict.fromkeys(queue for picture in pictures for queue in picture.queues))
+    drawn = {"queues": queues, "pictures": [_drawn(picture, queues) for picture in pictures]}
+    # What a switch calls itself ends no script.
+    panels = json.dumps(drawn, separators=(",", ":")).replace("<", "\\u003c")
+    parts = {"title": escape(title), "content": content, "panels": panels}
+    # In one pass: none of them is looked into.
+    return re.sub(r"\{\{(title|content|panels)\}\}", lambda place: parts[place[1]], template)
+
+
+def _drawn(picture: Picture, queues: Sequence[str]) -> dict[str, object]:
+    """The picture as rows over the times of all of its queues: each goes on from its last point."""
+    times = sorted({at for points in picture.queues.values() for at, _ in points})
+    rows = []
+    for queue in queues:
+        points, last = dict(picture.queues.get(queue, ())), None
+        row: list[float | None] = []
+        for at in times:
+            last = points.get(at, last)
+            row.append(None if last is None else float(f"{last:.{_DIGITS}g}"))
+        rows.append(row)
+    return {"title": picture.title, "unit": picture.unit, "t_s": [round(at, _DIGITS) for at in times], "rows": rows}
