@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the tables of the findings into their pages, from the tables of results/:
+"""Writes the measured tables of the pages, from the tables of results/:
 
     python3 results/draw/findings.py                 writes into docs/
     python3 results/draw/findings.py --check         fails if a page would change
     python3 results/draw/findings.py --docs FOLDER   writes into a copy of docs/, as `make book` does
 
-A page says `<!-- table -->` and `<!-- end -->` around its table. Everything else on it is written by hand. Python's own library is all it needs.
+A page says `<!-- table NAME -->` and `<!-- end -->` around a table. NAME is that of a function below, of a finding its own, or a file,
+which is shown whole. Everything else on a page is written by hand. Python's own library is all it needs.
 """
 
 import argparse
+import csv
 import pathlib
 import re
 import statistics
@@ -26,7 +28,7 @@ import aims  # noqa: E402
 import figures  # noqa: E402
 import points  # noqa: E402
 
-BLOCK = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- table ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
 Cells = Iterator[tuple[str, ...]]
 
 AIMS = {
@@ -166,10 +168,62 @@ def performance() -> Cells:
         yield what, row["budget"], row["measured"], row["met"]
 
 
-PAGES: dict[str, Callable[[], Cells]] = {
+def reports() -> Cells:
+    """Error of the predicted wait by the period of reports, under l4span."""
+    channels = {"fixed rate": "fixed 40 Mbit/s", "static": "static", "pedestrian": "pedestrian", "vehicular": "vehicular"}
+    yield "report period", *channels.values()
+    rows = {(row["channel"], row["period_ms"]): row for row in data.table("estimate/error.csv") if (row["law"], row["age_ms"]) == ("l4span", "all")}
+    for period in ("0.5", "1", "5", "10"):
+        name = f"{period} ms, every slot" if period == "0.5" else f"{period} ms"
+        yield name, *(f"{rows[channel, period]['error_p50']} / {rows[channel, period]['error_p90']}" for channel in channels)
+
+
+def overload() -> Cells:
+    """A flood beside Prague, without protection and with it: medians over the seeds."""
+    columns = {"flood_queue_p50_ms": 0, "flood_mbps": 1, "beside_mbps": 2, "elsewhere_mbps": 1}
+    yield "law", "queue p50, ms", "flood, Mbit/s", "Prague beside, Mbit/s", "other phone, Mbit/s"
+    runs = groups(data.table("overload/overload.csv"), "law", "beside", "protection")
+    for law in dict.fromkeys(law for law, *_ in runs):
+        medians = [[statistics.median(float(row[column]) for row in runs[law, "prague", protection]) for column in columns]
+                   for protection in ("false", "true")]
+        cells = zip(*medians, columns.values(), strict=True)
+        yield f"`{law}`", *(f"{without:.{digits}f} → {protected:.{digits}f}" for without, protected, digits in cells)
+
+
+MISSES = {
+    "GCC": "gives way to CUBIC; shares by round trip",
+    "UDP Prague": "shares by round trip; full use over DualPI2",
+    "SCReAM v2": "full use over DualPI2",
+    "cL4S": "losses over drop tail; full use over DualPI2",
+    "sL4S": "the same",
+}
+
+
+def rfc8867() -> Cells:
+    """Claims that hold, over all cases."""
+    yield "controller", "drop tail", "DualPI2", "what it misses"
+    found = groups(data.table("rfc8867/cases.csv"), "controller", "queue", "case")
+    for controller, misses in MISSES.items():
+        cells = []
+        for queue in ("drop tail", "DualPI2"):
+            cases = [rows for (of, at, _), rows in found.items() if (of, at) == (controller, queue)]
+            claims = sum(int(rows[0]["claims"]) for rows in cases)
+            missed = sum(len({number for row in rows for number in row["missed"].split()}) for rows in cases)
+            cells.append(f"{claims - missed} of {claims}")
+        yield controller, *cells, misses
+
+
+FINDINGS: dict[str, Callable[[], Cells]] = {
     of.__name__: of for of in (gate, front, choosing, senders, live, sdn, controllers, limits, performance)
 }
 """Findings below docs/measured whose table is made here."""
+TABLES = {**FINDINGS, reports.__name__: reports, overload.__name__: overload, rfc8867.__name__: rfc8867}
+
+
+def whole(name: str) -> Cells:
+    """A file as it is."""
+    with (data.RESULTS.parent / name).open(newline="") as file:
+        yield from map(tuple, csv.reader(file))
 
 
 def markdown(rows: Cells) -> str:
@@ -181,8 +235,11 @@ def markdown(rows: Cells) -> str:
 
 
 def page(name: str, text: str) -> str:
-    """Gives a page with its table as the data have it."""
-    return BLOCK.sub(lambda block: f"{block[1]}\n{markdown(PAGES[name]())}\n{block[2]}", text)
+    """Gives the page of this name with its tables as the data have them."""
+    def block(found: re.Match[str]) -> str:
+        of = found[2] or name
+        return f"{found[1]}\n{markdown(whole(of) if of.endswith('.csv') else TABLES[of]())}\n{found[3]}"
+    return BLOCK.sub(block, text)
 
 
 def main() -> int:
@@ -192,15 +249,15 @@ def main() -> int:
     parser.add_argument("--docs", type=pathlib.Path, default=HERE.parents[1] / "docs", help="folder of the pages")
     options = parser.parse_args()
     old = []
-    for name in PAGES:
-        file = options.docs / f"measured/{name}.md"
+    for file in sorted(options.docs.rglob("*.md")):
         before = file.read_text()
-        after = page(name, before)
-        old += [name] if before != after else []
-        if not options.check:
-            file.write_text(after)
-    for name in old if options.check else ():
-        print(f"docs/measured/{name}.md has another table than the data: run python3 results/draw/findings.py", file=sys.stderr)
+        after = page(file.stem, before)
+        if after != before:
+            old.append(file)
+            if not options.check:
+                file.write_text(after)
+    for file in old if options.check else ():
+        print(f"{file} has another table than the data: run python3 results/draw/findings.py", file=sys.stderr)
     return 1 if options.check and old else 0
 
 
