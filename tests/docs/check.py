@@ -6,11 +6,12 @@
 3. Every path below docs/ and results/ that code, a script, a scenario or a page names exists, and every file of the repository that a
    page names. The changelog tells of its own time, and pages on how to add something name files that are to be written.
 4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
-5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
+5. Every test that a page names as `name` in [file](path) is in that file, and each threat of the page on who can send what
    names one.
 6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row names.
 7. The pages below docs/ have no more words than `MAX_WORDS`, short lines, short cells, short sentences. Guides are short, and
-   so are the findings, at most `MAX_FINDINGS`: their title is a question, and they have one table and one picture.
+   so are the findings, at most `MAX_FINDINGS`: their title is a question, and they have one table,
+   one picture, and one line that repeats them with its commit.
 
 Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
 Pictures below `DRAWN` are drawn by `make book`, which fails for one that nothing draws.
@@ -20,6 +21,7 @@ Prints the words of docs/ and one line a fault, as `file:line: fault`, and fails
 
 import argparse
 import csv
+import itertools
 import os
 import pathlib
 import posixpath
@@ -37,7 +39,7 @@ SPEED = "docs/measured/performance.md"
 """The page with a section for each budget."""
 
 THREATS = "docs/reference/threats.md"
-"""The page each of whose rows names a test, by a sentence that is no short cell."""
+"""The page each of whose threats, an item of a list in bold, names a test."""
 
 HISTORY = frozenset({"CHANGELOG.md", "results/book/pages.csv"})
 """Files that name paths of their own time."""
@@ -81,6 +83,9 @@ MAX_LINES, MAX_ROWS = 90, 12
 HEADINGS = ("## Where it falls short", "## Repeat it")
 """Sections of each finding."""
 
+COMMIT = re.compile(r"^    .*# .*as of [0-9a-f]{7,}$")
+"""The line of a finding that repeats it, and names the commit of its data."""
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 # A path below docs/ or results/ with a file's ending, in any text.
@@ -92,7 +97,7 @@ FILE = re.compile(r"(?<![\w./-])(?:docs|results|crates|bindings|scenarios|tests|
 CODE = re.compile(r"^    .*|`[^`\n]+`", re.M)
 TARGET = re.compile(r"(?:-p|--package) (tidemark[\w-]*)|--(example|bench|test) ([\w-]+)|(?<![\w-])make (?!-)([\w-]+)")
 # A test that a page names with its file, and how a language declares one.
-TEST = re.compile(r"`(\w+)` in \[[^\]]*\]\(([^)\s#]+)\)")
+TEST = re.compile(r"`(\w+)`\s+in\s+\[[^\]]*\]\(([^)\s#]+)\)")
 DECLARED = {
     ".rs": r"#\[test\]\s*(?:#\[[^\n]*\]\s*)*fn {}\s*\(",
     ".py": r"^ *def (?=test_){}\s*\(",
@@ -192,17 +197,20 @@ def targets(file: str, page: str, files: set[str], makefiles: str, manifests: st
 
 
 def tests(file: str, page: str, root: pathlib.Path, known: set[str]):
-    """Gives the faults of the tests that a page names: files without them, and rows of the page on threats without a test."""
-    for number, line in enumerate(prose(page), 1):
-        named = TEST.findall(line)
-        for name, link in named:
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(file), link))
-            declared = DECLARED.get(posixpath.splitext(target)[1])
-            if declared and target in known and not re.search(declared.format(name), (root / target).read_text(), re.M):
-                yield f"{file}:{number}: {target} has no test {name}"
-        is_row = file == THREATS and line.startswith("|") and not re.match(r"\| (sends|---) ", line)
-        if is_row and not named:
-            yield f"{file}:{number}: the row names no test, as `name` in [file](path)"
+    """Gives the faults of the tests that a page names: files without them, and threats without a test."""
+    lines = prose(page)
+    text = "\n".join(lines)
+    for match in TEST.finditer(text):
+        name, link = match.groups()
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(file), link))
+        declared = DECLARED.get(posixpath.splitext(target)[1])
+        if declared and target in known and not re.search(declared.format(name), (root / target).read_text(), re.M):
+            yield f"{file}:{text.count(chr(10), 0, match.start()) + 1}: {target} has no test {name}"
+    for number, line in enumerate(lines, 1):
+        if file == THREATS and re.match(r"- \*\*.*\*\*:", line):
+            item = itertools.takewhile(lambda more: more.startswith("  "), lines[number:])
+            if not TEST.search("\n".join([line, *item])):
+                yield f"{file}:{number}: the threat names no test, as `name` in [file](path)"
 
 
 def shown(line: str) -> str:
@@ -239,6 +247,8 @@ def form(file: str, page: str):
         yield f"{file}:1: the title of a finding is a question"
     if (pictures := sum(line.startswith("![") for line in lines)) != 1 or tables != 1:
         yield f"{file}:1: {tables} tables and {pictures} pictures where a finding has one of each: the rest is data"
+    if (commits := sum(bool(COMMIT.match(line)) for line in lines)) != 1:
+        yield f"{file}:1: {commits} lines that repeat it say `# as of COMMIT` where a finding has one"
     yield from (f"{file}:1: a finding lacks the heading `{heading}`" for heading in HEADINGS if heading not in lines)
 
 
@@ -287,7 +297,7 @@ def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = Non
         faults.append(f"{FINDINGS}:1: {count} findings where {MAX_FINDINGS} are the bound: two are one, or one is a page of another kind")
     if (count := words(pages)) > MAX_WORDS:
         faults.append(f"docs/:1: {count} words where {MAX_WORDS} are the bound: what is added throws something out")
-    faults += [fault for file in pages if file.startswith("docs/") and file != THREATS for fault in form(file, pages[file])]
+    faults += [fault for file in pages if file.startswith("docs/") for fault in form(file, pages[file])]
     for file, page in pages.items():
         faults += tests(file, page, root, set(files))
 

@@ -85,7 +85,7 @@ class Built(unittest.TestCase):
 
 
 class Form(unittest.TestCase):
-    REST = "\n\n![a](a/a.svg)\n\n## Where it falls short\n\n## Repeat it\n"
+    REST = "\n\n![a](a/a.svg)\n\n## Where it falls short\n\n## Repeat it\n\n    run a     # as of 1234567\n"
     TABLE = "| a |\n" * 3
 
     def faults(self, page: str) -> list[str]:
@@ -97,7 +97,7 @@ class Form(unittest.TestCase):
 
     def test_a_finding_has_one_table_one_picture_and_its_sections(self):
         self.assertIn("2 tables and 1 pictures", self.faults(f"# Is it?\n{self.TABLE}\n{self.TABLE}")[0])
-        self.assertEqual(len(list(check.form("docs/measured/a.md", "# Is it?\n"))), 3)
+        self.assertEqual(len(list(check.form("docs/measured/a.md", "# Is it?\n"))), 4)
         self.assertEqual(list(check.form("docs/guide/a.md", "# Do it\n")), [])
 
     def test_an_eleventh_finding_is_a_fault(self):
@@ -135,22 +135,22 @@ class Tests(unittest.TestCase):
     SOURCE = "    #[test]\n    #[ignore]\n    fn there() {}\n\nfn helper() {}\n"
 
     def faults(self, row: str) -> list[str]:
-        page = f"| sends | test |\n| --- | --- |\n{row}\n"
+        page = f"{row}\n"
         return faults(docs__README_md="[a](reference/threats.md)", docs__reference__threats_md=page, src__a_rs=self.SOURCE)
 
     def test_a_test_that_is_there_is_right(self):
-        self.assertEqual(self.faults("| bytes | `there` in [a.rs](../../src/a.rs) |"), [])
+        self.assertEqual(self.faults("- **Bytes**: nothing.\n  `there` in [a.rs](../../src/a.rs)."), [])
 
     def test_a_test_that_is_gone_is_a_fault(self):
-        self.assertEqual(self.faults("| bytes | `gone` in [a.rs](../../src/a.rs) |"),
-                         ["docs/reference/threats.md:3: src/a.rs has no test gone"])
+        self.assertEqual(self.faults("- **Bytes**: nothing.\n  `gone` in [a.rs](../../src/a.rs)."),
+                         ["docs/reference/threats.md:2: src/a.rs has no test gone"])
 
     def test_a_function_that_is_no_test_is_a_fault(self):
-        self.assertEqual(len(self.faults("| bytes | `helper` in [a.rs](../../src/a.rs) |")), 1)
+        self.assertEqual(len(self.faults("- **Bytes**: `helper` in [a.rs](../../src/a.rs).")), 1)
 
     def test_a_threat_without_a_test_is_a_fault(self):
-        self.assertEqual(self.faults("| bytes | [a.rs](../../src/a.rs) |"),
-                         ["docs/reference/threats.md:3: the row names no test, as `name` in [file](path)"])
+        self.assertEqual(self.faults("- **Bytes**: [a.rs](../../src/a.rs)."),
+                         ["docs/reference/threats.md:1: the threat names no test, as `name` in [file](path)"])
 
     def test_a_test_in_python_begins_with_its_prefix(self):
         page = "[m](README.md) `test_a` in [t.py](../t.py), `other` in [t.py](../t.py)"
