@@ -78,7 +78,7 @@ impl MarkerConfig {
         Self { law, ..Self::default() }
     }
 
-    /// The marker of a DRB whose first QoS flow has this 5QI (TS 23.501 table 5.7.4-1), 0 where nobody knows it: a law that has a [`Mode`](crate::Mode) gets
+    /// The marker of a DRB whose first QoS flow has this 5QI (TS 23.501 table 5.7.4-1); 0 stands for an unknown one: a law that has a [`Mode`](crate::Mode) gets
     /// the thresholds of that service.
     pub fn for_five_qi(&self, five_qi: u8) -> Self {
         Self { law: self.law.for_five_qi(five_qi), ..self.clone() }

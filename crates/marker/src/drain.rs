@@ -12,7 +12,7 @@ use tidemark_core::Instant;
 
 /// Variance of the relative gap that equal gaps have: 0.5 ms of jitter at either end of 5 ms.
 const JITTER: f32 = 0.02;
-/// A value counts for no more than so many times its mean: an outage is no turn.
+/// Most that a value counts for, in times its mean: an outage is no turn.
 const MAX_RATIO: f32 = 1.5;
 /// No slot is shorter: 62.5 us, of 240 kHz (TS 38.211 4.3.2).
 const MIN_GAP: u64 = 62_500;

@@ -445,7 +445,7 @@ impl DrbMarker {
     }
 }
 
-/// Rounds up to whole units of so many nanoseconds, of which four billion are as good as never.
+/// Rounds up to whole units of this many nanoseconds. Four billion of them stand for never.
 fn whole(time: Duration, unit: u64) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(unit)).unwrap_or(u32::MAX)
 }

@@ -23,7 +23,7 @@ pub enum Mode {
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(200);
 
 impl Mode {
-    /// Mode of a DRB whose first QoS flow has this 5QI, which is 0 where nobody knows it. A 5QI that is not standardised gets throughput first, as
+    /// Mode of a DRB whose first QoS flow has this 5QI; 0 stands for an unknown one. A 5QI that is not standardised gets throughput first, as
     /// the default QoS flow does.
     pub fn of(self, five_qi: u8) -> Self {
         if self != Self::ByFiveQi {

@@ -164,7 +164,7 @@ impl Overload {
         self.clear();
     }
 
-    /// Takes a look after so many reports.
+    /// Looks for an overload after this many reports.
     pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, look: Look) -> Stage {
         // Protection is off: no flow is ever held to an allowance.
         let Some(limit) = self.limit else { return Stage::Calm };
@@ -270,7 +270,7 @@ impl Overload {
         }
     }
 
-    /// Gives each flow its allowance for so many seconds.
+    /// Gives each flow its allowance for this many seconds.
     fn allow(&mut self, seconds: f64) {
         self.fraction += PER_ROUND * seconds / self.round;
         let whole = self.fraction as u32;

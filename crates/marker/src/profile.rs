@@ -324,7 +324,7 @@ impl ProfileTable {
         Some(Progress { bytes, packets, sojourn })
     }
 
-    /// Everything up to `sn`, which is queued, is so no longer: nobody knows since when.
+    /// Takes everything up to `sn` out of the queue, at an unknown time.
     pub(crate) fn pass(&mut self, now: Instant, sn: u32) {
         let last = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
         self.pass_to(last);

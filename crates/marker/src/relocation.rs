@@ -233,7 +233,7 @@ impl Record {
     }
 }
 
-/// Bytes that so many connections take.
+/// Bytes that this many connections take.
 pub(crate) fn len(connections: usize) -> usize {
     size_of::<Header>() + connections * size_of::<Record>()
 }

@@ -7,7 +7,7 @@ use tidemark_core::{Duration, Instant};
 /// Symbols of a slot with normal cyclic prefix.
 pub const SYMBOLS_PER_SLOT: u32 = 14;
 
-/// True if a pattern may have so many slots: it is a period of at least 0.5 ms or two that follow each other, and divides 20 ms, so
+/// True if a TDD pattern may be this many slots long: it is a period of at least 0.5 ms or two that follow each other, and divides 20 ms, so
 /// that it begins with every second frame (TS 38.213 11.1).
 pub fn may_be_period(slot: Duration, slots: u64) -> bool {
     let frames = Duration::from_millis(20).as_nanos();

@@ -27,7 +27,7 @@ impl Reassembly {
         *self = Self { rx_next: sdu, ..Self::new(self.size) };
     }
 
-    /// A segment came; the window knows it already. A whole SDU has no SN and says nothing of others.
+    /// Stores a segment that the receive window has already accepted. A whole SDU has no SN and says nothing of others.
     pub(super) fn arrived<P>(
         &mut self,
         now: Instant,

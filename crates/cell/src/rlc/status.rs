@@ -35,7 +35,7 @@ impl Receiver {
         Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
     }
 
-    /// A segment came; the window knows it already.
+    /// Notes a segment that the receive window has already accepted.
     pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
         self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
         self.advance(window);

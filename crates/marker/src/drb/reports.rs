@@ -93,7 +93,7 @@ impl DrbMarker {
         }
     }
 
-    /// An SDU that counts as queued was delivered, so that it was transmitted: nobody knows when.
+    /// Takes a delivered SDU out of the queue: it was transmitted at an unknown time.
     #[cold]
     fn delivered_first(&mut self, now: Instant, sn: u32) {
         if self.profile.is_reported() {
@@ -107,7 +107,7 @@ impl DrbMarker {
         self.profile.deliver(now, sn);
     }
 
-    /// Looks for an overload after so many reports.
+    /// Looks for an overload after this many reports.
     #[inline(never)]
     fn watch(&mut self, now: Instant, reports: u64) {
         let is_long = self.apart.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);

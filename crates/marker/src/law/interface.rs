@@ -45,7 +45,7 @@ pub struct Properties {
     pub signals_to: &'static str,
     /// Event at which the law is asked.
     pub decides: Decides,
-    /// The law looks at the age of the oldest SDU, which costs the marker a search where nobody sees the RLC queue.
+    /// The law looks at the age of the oldest SDU, which costs the marker a search where the RLC queue is not seen.
     pub looks_at_head: bool,
     /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
     pub marks_reported: bool,
@@ -82,7 +82,7 @@ pub struct Arrival {
     pub size: f64,
     /// Estimated bytes queued in front of the packet.
     pub backlog: f64,
-    /// Age of the oldest SDU in the queue in seconds; zero for a law that does not look at it, where nobody sees the RLC queue.
+    /// Age of the oldest SDU in the queue in seconds; zero for a law that does not look at it, where the RLC queue is not seen.
     pub head_of_line: f64,
     /// Egress rate and deviation; `None` while there is no estimate.
     pub egress: Option<Egress>,

@@ -219,7 +219,7 @@ impl LawConfig {
         Self::Custom(CustomLaw::with_properties(properties, make))
     }
 
-    /// The law for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it.
+    /// The law for a DRB whose first QoS flow has this 5QI; 0 stands for an unknown one.
     pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
         match self {
             Self::Tide(config) => Self::Tide(config.for_five_qi(five_qi)),
@@ -227,7 +227,7 @@ impl LawConfig {
         }
     }
 
-    /// Keys and values of the delays that a DRB's queue is held to, whose first QoS flow has this 5QI, 0 where nobody knows it; none for
+    /// Keys and values of the delays that a DRB's queue is held to, whose first QoS flow has this 5QI (0: unknown); none for
     /// a law of another crate.
     pub fn thresholds(&self, five_qi: u8) -> impl Iterator<Item = (&'static str, Duration)> {
         let (first, second) = match (*self).for_five_qi(five_qi) {

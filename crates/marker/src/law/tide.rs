@@ -70,7 +70,7 @@ impl TideConfig {
         self.check_bounds()
     }
 
-    /// Configuration for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it: with a threshold in place of a mode.
+    /// Configuration for a DRB whose first QoS flow has this 5QI (0: unknown): with a threshold in place of a mode.
     pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
         // Without a mode the configured threshold holds.
         let Some(mode) = self.mode else { return self };
@@ -193,7 +193,7 @@ mod tests {
         Tide::new(&TideConfig::default()).arrive(arrival).mark.get()
     }
 
-    /// Odds after an arrival that found so many bytes.
+    /// Odds after an arrival that found this many bytes.
     fn odds_after(least: f64, arrival: &Arrival) -> f64 {
         let mut law = Tide::new(&TideConfig::default());
         law.arrive(&Arrival { backlog: least, ..*arrival });

@@ -13,7 +13,7 @@ use tidemark_wire::ip::FiveTuple;
 /// section 4.2): pairs of words, a secret number added to each, are multiplied and the products summed. Two tuples give
 /// the same sum for one key in 2^64. The second is multilinear hashing (Carter and Wegman; Lemire and Kaser, "Strongly
 /// universal string hashing is fast", 2014) of the sum: two sums get the same id, or ids with any other relation, for one
-/// key in 2^32. So whoever does not know the key can choose tuples as he likes: they meet no more often than by chance.
+/// key in 2^32. So tuples that are chosen without the key meet no more often than by chance.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct FlowKey {

@@ -149,7 +149,7 @@ impl Ledger {
         self.packets.get_mut(usize::try_from(seq.checked_sub(self.first)?).ok()?)
     }
 
-    /// A report: a packet that it does not tell of, or tells to be missing, is lost until another one says otherwise.
+    /// Handles a report. Packets that it omits or lists as missing count as lost until a later report says otherwise.
     /// True if one was received as neither ECT(1) nor CE.
     pub(super) fn on_report(
         &mut self,
