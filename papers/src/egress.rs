@@ -22,7 +22,7 @@ use tidemark_terminal::error::diagnostic;
 
 const SCENARIO: &str = "l4span.fig9";
 const SEEDS: u64 = 3;
-/// An error of at most so many percent is near.
+/// An error of at most this many percent is near.
 const NEAR: f64 = 10.0;
 /// No multiple of a slot, so that a queue is not always met at the same position of the TDD pattern.
 const EVERY: Duration = Duration::from_micros(7_300);

@@ -66,7 +66,7 @@ struct Router {
     queue: Distribution,
     utilisation: f64,
     capacity_mbps: f64,
-    /// Seconds in which the queue was older than so many milliseconds.
+    /// Seconds in which the queue was older than this many milliseconds.
     tdq_s: BTreeMap<u64, f64>,
     queue_series: Vec<Option<f64>>,
 }

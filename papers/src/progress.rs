@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Progress {
-    /// Draws an empty bar for so many runs of this cost together.
+    /// Draws an empty bar for this many runs of this cost together.
     pub(super) fn new(cost: u64, runs: usize) -> Self {
         // Standard error: the tables on standard output stay clean. Hidden unless it is a terminal.
         let bar = ProgressBar::with_draw_target(Some(runs as u64), ProgressDrawTarget::stderr());

@@ -59,7 +59,7 @@ pub(crate) struct UeDrbs {
 }
 
 impl UeDrbs {
-    /// Range of so many bearers, with indices from `first` on.
+    /// Range of this many bearers, with indices from `first` on.
     pub(crate) fn new(first: DrbIndex, count: usize) -> Self {
         Self { first, count: count as u32 }
     }

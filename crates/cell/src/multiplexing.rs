@@ -63,7 +63,7 @@ pub(crate) trait Channels {
     fn is_owed(&mut self, drb: DrbIndex) -> bool;
     /// Bytes of what waits that a bearer's prioritised bit rate covers.
     fn due(&mut self, drb: DrbIndex) -> u32;
-    /// Puts at most so many bytes of a bearer into the block, headers included; gives how many.
+    /// Puts at most this many bytes of a bearer into the block, headers included; gives how many.
     fn fill(&mut self, drb: DrbIndex, limit: u32) -> u32;
 }
 

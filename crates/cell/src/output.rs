@@ -212,7 +212,7 @@ pub struct DrbStats {
 }
 
 impl DrbStats {
-    /// A packet of so many bytes reached the UE.
+    /// A packet of this many bytes reached the UE.
     pub(crate) fn delivered(&mut self, size: Bytes, late: bool) {
         self.packets += 1;
         self.delivered += size;

@@ -337,7 +337,7 @@ impl Kind {
         Sheet::new(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>(), 1, &LAST)
     }
 
-    /// Prints a table, and that it has the worst of so many rows where these are too many.
+    /// Prints a table, and that it has the worst of this many rows where these are too many.
     fn say(&self, table: &Sheet, rows: usize) {
         if !table.is_empty() {
             say!("{}", table.draw());
@@ -471,7 +471,7 @@ mod tests {
 
     use super::*;
 
-    /// A side with a run of so many flows, each with its number for a delay.
+    /// A side with a run of this many flows, each with its number for a delay.
     fn side(flows: u32) -> Side {
         let quantiles = |delay: u32| json!({ "p50": delay, "p95": delay, "p99": delay });
         let flow = |at| json!({ "name": format!("download-{at}"), "throughput_mbps": 12.5, "owd_ms": quantiles(at), "rtt_ms": quantiles(at), "marked": 7, "dropped": 0 });

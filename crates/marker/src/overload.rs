@@ -19,7 +19,7 @@ use tidemark_core::{Duration, Instant, Probability};
 pub(crate) const RULE: &str = "unresponsive";
 /// Shorter queues are no concern of the protection's, however it is configured.
 pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
-/// One report of so many is looked at before an overload, where they come often. An overload takes more of them, however rare they are: senders
+/// One report in this many is looked at before an overload, where they come often. An overload takes more of them, however rare they are: senders
 /// answer what the last ones said.
 pub(crate) const REPORTS: u64 = 16;
 /// Reports that come this long after the last are all looked at.
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(calm, Some(40 + 31));
     }
 
-    /// Reports every 10 ms of a queue of so many seconds that is marked with probability `p`; the time until the overload, in ms.
+    /// Reports every 10 ms of a queue of this many seconds that is marked with probability `p`; the time until the overload, in ms.
     fn overloaded_after(p: f64, delay: f64) -> Option<u64> {
         let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
         (0..100_000).step_by(10).find(|millis| {

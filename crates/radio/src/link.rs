@@ -10,7 +10,7 @@ use crate::tbs::transport_block_bits;
 /// The share of blocks that may fail at a CQI (TS 38.214 5.2.2.1).
 const TOLERATED: f64 = 0.1;
 
-/// Reach of the outer loop: it may move the threshold by so many dB.
+/// Reach of the outer loop: it may move the threshold by this many dB.
 const REACH_DB: f64 = 10.0;
 /// Step of the threshold for one failed block, in dB.
 const STEP_DOWN_DB: f64 = 0.5;

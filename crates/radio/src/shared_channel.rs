@@ -26,7 +26,7 @@ impl SharedChannel {
     pub(crate) const TWENTY_MHZ: Self =
         Self { prbs: 51, control_symbols: 2, dmrs: 36, overhead: 6, layers: 1, mcs_table: McsTable::Qam64 };
 
-    /// Resource elements for data that so many resource blocks have in a slot of so many symbols.
+    /// Resource elements for data that this many resource blocks have in a slot of this many symbols.
     pub fn allocation(&self, prbs: u32, symbols: u32) -> Allocation {
         Allocation {
             prbs,

@@ -20,7 +20,7 @@ pub fn may_be_period(slot: Duration, slots: u64) -> bool {
 pub struct Slot(pub u64);
 
 impl Slot {
-    /// Slot so many before this one, or the first.
+    /// Slot this many before this one, or the first.
     pub fn saturating_sub(self, slots: u64) -> Self {
         Self(self.0.saturating_sub(slots))
     }

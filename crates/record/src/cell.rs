@@ -16,7 +16,7 @@ pub(crate) struct CellRecord {
 }
 
 impl CellRecord {
-    /// Ends an interval of the series, in which the cell had so many resources and at whose end it has so many UEs.
+    /// Ends an interval of the series, in which the cell had this many resources and at whose end it has this many UEs.
     pub(crate) fn sample(&mut self, now: CellStats, available: u64, ues: u32) {
         let used = now.resources - self.last.resources;
         self.points.push(CellPoint {
@@ -27,7 +27,7 @@ impl CellRecord {
         });
         self.last = now;
     }
-    /// Result between two states of the counters, of so many resources; `warm` intervals come before the first.
+    /// Result between two states of the counters, of this many resources; `warm` intervals come before the first.
     pub(crate) fn result(
         &self,
         (name, place): (String, CellPlace),

@@ -96,7 +96,7 @@ impl Distribution {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// The share of the samples that are above so many milliseconds; `None` without samples.
+    /// The share of the samples that are above this many milliseconds; `None` without samples.
     pub fn share_above(&self, millis: f64) -> Option<f64> {
         let count = self.count();
         let Counts { lowest, of_steps } = self.settled();

@@ -474,7 +474,7 @@ fn is_exact(number: f64) -> bool {
     number.is_sign_positive() && number < 4e6
 }
 
-/// Writes a number that is rounded to so many decimals. Its digits are those of a whole number, which cost a third of those of a float.
+/// Writes a number that is rounded to this many decimals. Its digits are those of a whole number, which cost a third of those of a float.
 fn write_rounded(number: f64, decimals: usize, text: &mut String) {
     let scale = SCALES[decimals];
     let units = (number * scale).round() as u64;

@@ -80,7 +80,7 @@ fn buffer_limited(ends: Ends<'_>, active: Duration) -> Option<f64> {
 }
 
 impl FlowRecord {
-    /// Record of a flow that begins after so many intervals of the series.
+    /// Record of a flow that begins after this many intervals of the series.
     pub(crate) fn new(intervals: usize) -> Self {
         Self { points: vec![FlowPoint::default(); intervals], ..Self::default() }
     }

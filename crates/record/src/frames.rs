@@ -32,7 +32,7 @@ pub(crate) struct FrameRecord {
 }
 
 impl FrameRecord {
-    /// Ends the warm-up, in which the sender has captured so many frames.
+    /// Ends the warm-up, in which the sender has captured this many frames.
     pub(crate) fn begin(&mut self, captured: u64) {
         (self.before, self.received) = (captured, 0);
     }
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Result of frames with these delays, 5 ms of them on the wire, where so many were sent and lost.
+    /// Result of frames with these delays, 5 ms of them on the wire, where this many were sent and lost.
     fn result(delays: &[u64], sent: u64, lost: u64) -> MediaResult {
         let mut record = FrameRecord { budget: Some(BUDGET), ..FrameRecord::default() };
         for (number, delay) in (1..).zip(delays) {

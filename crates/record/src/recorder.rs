@@ -82,7 +82,7 @@ impl FlowNumber {
 }
 
 impl Recorder {
-    /// Recorder of these UEs, and of so many cells of a network; statistics begin after `warmup`.
+    /// Recorder of these UEs, and of this many cells of a network; statistics begin after `warmup`.
     pub fn new(warmup: Duration, ues: &[NamedUe], cells: usize, limits: Limits) -> Self {
         let is_live = limits.flows < usize::MAX;
         Self {

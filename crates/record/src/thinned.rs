@@ -32,7 +32,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// Runs of so many intervals, of which at most so many points come.
+    /// Runs of this many intervals, of which at most this many points come.
     fn new(intervals: usize, points: usize) -> Self {
         let length = if intervals <= points { 1 } else { (2 * intervals).div_ceil(points.max(2)) };
         Self { intervals, length }
@@ -98,7 +98,7 @@ impl Serialize for Thinned<'_> {
     }
 }
 
-/// Lines of so many subjects, by field.
+/// Lines of this many subjects, by field.
 struct Lines<'a, T> {
     of: &'a T,
     subjects: usize,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tidemark_core::{Duration, Instant, Packet, Stream};
 
-/// A varying delay is cut at so many standard deviations (RFC 8868: a bounded delay variation, without reordering).
+/// A varying delay is cut at this many standard deviations (RFC 8868: a bounded delay variation, without reordering).
 pub(crate) const JITTER_CUT: u64 = 3;
 
 /// One direction of all wired paths with one delay.

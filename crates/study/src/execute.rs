@@ -55,7 +55,7 @@ enum Outcome {
     Failed(ExecuteError),
 }
 
-/// Makes the runs that the store lacks, of so many seeds of every point.
+/// Makes the runs that the store lacks, of this many seeds of every point.
 fn make(
     study: &Study,
     points: &[Planned],

@@ -186,7 +186,7 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
-/// Runs of points: every point with its first seed, then with its second, up to so many.
+/// Runs of points: every point with its first seed, then with its second, up to this many.
 pub(crate) fn jobs(points: &[Planned], seeds: usize) -> impl Iterator<Item = Job> + '_ {
     let most = points.iter().map(|planned| planned.seeds.len()).max().unwrap_or(0);
     (0..most.min(seeds)).flat_map(move |nth| {

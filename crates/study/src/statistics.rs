@@ -55,7 +55,7 @@ impl Estimate {
     }
 }
 
-/// Standard errors in half of an interval, of so many degrees of freedom.
+/// Standard errors in half of an interval, of this many degrees of freedom.
 pub fn quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
 }

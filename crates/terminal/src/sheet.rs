@@ -80,7 +80,7 @@ impl Sheet {
         table
     }
 
-    /// A line a figure, beside so many columns of names, which stand at the first line of their row. Names without a column have lines.
+    /// A line a figure, beside this many columns of names, which stand at the first line of their row. Names without a column have lines.
     fn one_below_the_other(&self, shown: &[usize], beside: usize) -> Table {
         let (keys, figures) = shown.split_at(beside);
         let names = keys.iter().map(|index| &*self.headings[*index]);

@@ -34,7 +34,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         packet.check(packet.0.as_ref().len())?;
         Ok(packet)
     }
-    /// Holds the lengths in the header against so many bytes.
+    /// Holds the lengths in the header against this many bytes.
     fn check(&self, available: usize) -> Result<()> {
         let (header_len, total_len) = (self.header_len(), self.total_len());
         if header_len < HEADER_LEN || total_len < header_len {

@@ -102,7 +102,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(100);
 
-    /// A cell with a UE that discards what waits for longer than `LIMIT`, and 4 packets a millisecond for so many seconds; how many
+    /// A cell with a UE that discards what waits for longer than `LIMIT`, and 4 packets a millisecond for this many seconds; how many
     /// were discarded, each in time.
     fn discarded(snr_db: f64, seconds: u64) -> (Cell<Sent>, u32) {
         let rlc = RlcConfig {

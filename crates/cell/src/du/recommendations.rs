@@ -139,7 +139,7 @@ pub(super) fn deliver<P: Inspect>(
     port.output(Output::Recommendation { at, ue: bearer.ue, octets, exact });
 }
 
-/// Counts a packet of so many bytes that came up on a bearer.
+/// Counts a packet of this many bytes that came up on a bearer.
 pub(super) fn count_uplink<P: Inspect>(now: Instant, index: DrbIndex, size: Bytes, queues: &mut Queues<P>) {
     if queues.drbs[index].count_up(size) {
         begin_window(now, index, Direction::Uplink, queues);

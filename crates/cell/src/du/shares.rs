@@ -85,7 +85,7 @@ mod tests {
         Shares::new(CARRIER.into(), 0)
     }
 
-    /// Slots in which each UE uses at most so many resource blocks; what each had.
+    /// Slots in which each UE uses at most this many resource blocks; what each had.
     fn run(shares: &mut Shares, limits: &[u32], slots: u32) -> Vec<u32> {
         let mut had = vec![0; limits.len()];
         for _ in 0..slots {

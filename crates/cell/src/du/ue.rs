@@ -234,11 +234,11 @@ impl Ue {
         self.cqi == Some(0)
     }
 
-    /// The fewest resource blocks of `all`, which a rate channel offers `bytes` on, that carry so many with what was kept.
+    /// The fewest resource blocks of `all`, which a rate channel offers `bytes` on, that carry this many with what was kept.
     pub(crate) fn fewest_prbs(&self, wanted: u32, bytes: f64, all: u32) -> u32 {
         (((f64::from(wanted) - self.kept).max(0.0) / bytes * f64::from(all)) as u32).saturating_add(1)
     }
-    /// Takes what so many resource blocks of `all` carry, which a rate channel offers `bytes` on, with what was kept.
+    /// Takes what this many resource blocks of `all` carry, which a rate channel offers `bytes` on, with what was kept.
     pub(crate) fn room_on(&mut self, prbs: u32, bytes: f64, all: u32) -> f64 {
         bytes * f64::from(prbs) / f64::from(all) + std::mem::take(&mut self.kept)
     }

@@ -4,7 +4,7 @@ use tidemark_core::FlowId;
 
 use super::rules::Mapped;
 
-/// Flows that are remembered: so many groups of so many.
+/// Flows that are remembered: groups, and flows in each.
 const GROUPS: usize = 64;
 const IN_GROUP: usize = 4;
 

@@ -108,7 +108,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn is_full(&self, size: Bytes) -> bool {
         self.window.is_full() || self.exceeds(self.window.waiting() as u32, self.queued + size)
     }
-    /// True if a queue of so many SDUs takes no other, or would exceed its limit with so many bytes.
+    /// True if a queue of this many SDUs takes no other, or would exceed its limit with this many bytes.
     pub(crate) fn exceeds(&self, sdus: u32, bytes: Bytes) -> bool {
         sdus >= self.config.queue_sdus || self.config.queue_bytes.is_some_and(|limit| bytes > limit)
     }

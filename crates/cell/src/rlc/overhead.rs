@@ -68,7 +68,7 @@ impl Overhead {
     pub(crate) fn of_later_segment(&self) -> u32 {
         self.later + self.long
     }
-    /// The least that the first segment of an SDU takes with so many bytes of it.
+    /// The least that the first segment of an SDU takes with this many bytes of it.
     pub(super) fn least(&self, bytes: u32) -> u32 {
         bytes + self.first + self.short
     }

@@ -16,7 +16,7 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// A PDU with so many bytes goes out that were not sent before (TS 38.322 5.3.3.2).
+    /// A PDU with this many bytes goes out that were not sent before (TS 38.322 5.3.3.2).
     pub(super) fn count(&mut self, bytes: u32) {
         self.pdu_without_poll += 1;
         self.byte_without_poll += u64::from(bytes);

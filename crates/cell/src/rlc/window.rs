@@ -106,7 +106,7 @@ pub(crate) struct Window<P> {
     rx_next: u64,
     /// SDU at which t-Reordering was started, and its end.
     reordering: Option<(u64, Instant)>,
-    /// Half of the SNs: so many may be under way (TS 38.323 5.2.1, note 1).
+    /// Half of the SNs: this many may be under way (TS 38.323 5.2.1, note 1).
     half: usize,
     /// Count of entries that are only an SN.
     holes: usize,
@@ -167,11 +167,11 @@ impl<P> Window<P> {
     pub(super) fn first_waiting(&self) -> Option<&Sdu<P>> {
         self.entries.get(self.sent)
     }
-    /// The SDU that waits behind so many others.
+    /// The SDU that waits behind this many others.
     pub(super) fn waiting_behind(&mut self, others: usize) -> Option<&mut Sdu<P>> {
         self.entries.get_mut(self.sent + others)
     }
-    /// Takes out the SDU that waits behind so many others: it never had an SN.
+    /// Takes out the SDU that waits behind this many others: it never had an SN.
     pub(super) fn withdraw_behind(&mut self, others: usize) -> Option<Packet<P>> {
         self.entries.remove(self.sent + others)?.packet
     }

@@ -62,7 +62,7 @@ pub(crate) struct BsrShape {
 }
 
 impl BsrFormat {
-    /// The report of so many groups with data: of more than one it is long.
+    /// The report of this many groups with data: of more than one it is long.
     pub(crate) fn of_groups(self, groups: usize) -> BsrShape {
         match self {
             // A short report has room for one group (TS 38.321 6.1.3.1).

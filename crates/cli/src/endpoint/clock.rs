@@ -10,7 +10,7 @@ pub(super) struct Unwrap {
 }
 
 impl Unwrap {
-    /// Starts with numbers of which so many low bits are sent, 32 at most.
+    /// Starts with numbers of which this many low bits are sent, 32 at most.
     pub(super) fn new(bits: u32) -> Self {
         Self { bits, highest: None }
     }
@@ -46,7 +46,7 @@ impl PeerClock {
         Self { lead, anchor: None }
     }
 
-    /// The time here when the peer's clock showed so many nanoseconds; the first one asked for has just come.
+    /// The time here when the peer's clock showed this many nanoseconds; the first one asked for has just come.
     pub(super) fn here(&mut self, now: Instant, theirs: u64) -> Instant {
         let (first, here) = *self.anchor.get_or_insert((theirs, now.before(self.lead)));
         if theirs >= first {

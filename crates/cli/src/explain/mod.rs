@@ -43,7 +43,7 @@ pub(crate) struct Explain {
     /// The packet with this number
     #[arg(long, value_name = "N", group = "which")]
     packet: Option<u64>,
-    /// The marked packets that took longest, so many
+    /// The marked packets that took longest, this many
     #[arg(long, value_name = "K", group = "which", value_parser = clap::value_parser!(u64).range(1..))]
     worst: Option<u64>,
     #[command(flatten)]

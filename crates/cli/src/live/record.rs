@@ -113,7 +113,7 @@ impl Recorder {
         self.uplink_use
     }
 
-    /// The last marks, so many, in the order of time, each with the name of its flow.
+    /// The last marks, this many, in the order of time, each with the name of its flow.
     pub(super) fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
         self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
     }

@@ -143,7 +143,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// Stops the driver and gives the results, with so many packets lost at devices, and a sentence a flow.
+    /// Stops the driver and gives the results, with this many packets lost at devices, and a sentence a flow.
     fn finish(
         self,
         driver: JoinHandle<Result<(), tidemark_emu::Error>>,

@@ -114,7 +114,7 @@ fn height_of_marks(now: &Snapshot, height: u16) -> u16 {
     if count == 0 { 0 } else { count + 3 }
 }
 
-/// List of the last marks, so many, the newest first.
+/// List of the last marks, this many, the newest first.
 fn marks(now: &Snapshot, count: usize) -> Table<'_> {
     let show = |ms: Option<f64>| ms.map_or("–".into(), |ms| format!("{ms:.1}"));
     let lines = now.marks.iter().rev().take(count).map(move |mark| {

@@ -22,7 +22,7 @@ impl Window {
         Self { sn_length, outstanding: VecDeque::new(), bytes: 0, desired: None }
     }
 
-    /// True if so many bytes more may be sent. Before the first report any number may.
+    /// True if this many bytes more may be sent. Before the first report any number may.
     pub(crate) fn takes(&self, bytes: u32) -> bool {
         self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
     }

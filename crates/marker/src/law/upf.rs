@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::law::interface::tests::arrival;
 
-    /// A law without memory in the RAN: the probability of a mark at so many ms, of a queue of so many ms.
+    /// A law without memory in the RAN: the probability of a mark at a time in ms, of a queue in ms.
     fn law() -> impl FnMut(u64, f64) -> f64 {
         let config = UpfConfig { ramp: RampConfig { alpha: 1.0, ..RampConfig::default() }, ..UpfConfig::default() };
         let mut law = Upf::new(&config);

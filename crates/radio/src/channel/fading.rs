@@ -142,7 +142,7 @@ impl Fading {
         Self { mean: libm::exp10(snr_db / 10.0), antennas, sight, rice_k: 0.0, resolution, last: (Instant::FAR, 0.0) }
     }
 
-    /// Fades around another mean from now on, and the wave in line of sight has so many times the power of all others.
+    /// Fades around another mean from now on, and the wave in line of sight has this many times the power of all others.
     pub(crate) fn set_mean(&mut self, snr_db: f64, rice_k: f64) {
         (self.mean, self.rice_k) = (libm::exp10(snr_db / 10.0), rice_k);
         self.last.0 = Instant::FAR;

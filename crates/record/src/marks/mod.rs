@@ -86,7 +86,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Keeps marks of so many flows from now on, and of those that come beyond; with `knows_senders`, until their senders have answered.
+    /// Keeps marks of this many flows from now on, and of those that come beyond; with `knows_senders`, until their senders have answered.
     pub fn begin(&mut self, flows: usize, knows_senders: bool) {
         (self.expected, self.knows_senders) = (flows, knows_senders);
         self.bound();
@@ -158,7 +158,7 @@ impl Marks {
         }
     }
 
-    /// The last marks of all flows, so many, in the order of time.
+    /// The last marks of all flows, this many, in the order of time.
     pub fn latest(&self, count: usize) -> Vec<Latest> {
         let of_flow =
             |(flow, ring): (usize, &Ring)| ring.latest(count).map(|mark| mark.latest(flow)).collect::<Vec<_>>();

@@ -155,7 +155,7 @@ impl Ring {
         marks
     }
 
-    /// The last marks that are open and the last that are over, so many of each, the newest of both first.
+    /// The last marks that are open and the last that are over, this many of each, the newest of both first.
     pub(super) fn latest(&self, count: usize) -> impl Iterator<Item = &Mark> {
         let open = self.open.iter().rev().take(count).map(|(_, index)| index);
         open.chain(self.last.iter().rev().take(count)).map(|index| self.mark(*index))

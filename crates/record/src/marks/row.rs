@@ -97,7 +97,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Writes so many units of 10^-`PLACES`. Zeros at the end are left out but for the first decimal, as they are where a float is written.
+    /// Writes this many units of 10^-`PLACES`. Zeros at the end are left out but for the first decimal, as they are where a float is written.
     fn digits<const PLACES: usize>(&mut self, value: u64) {
         // Parts of a delay are so in most rows.
         if value == 0 && PLACES > 0 {

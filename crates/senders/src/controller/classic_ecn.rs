@@ -72,7 +72,7 @@ impl ClassicEcn {
 mod tests {
     use super::*;
 
-    /// Runs so many rounds of 64 round trips of 20 ms and a queue that swings between `low` and `high` microseconds.
+    /// Runs this many rounds of 64 round trips of 20 ms and a queue that swings between `low` and `high` microseconds.
     fn after(rounds: u32, low: u64, high: u64) -> ClassicEcn {
         let mut detector = ClassicEcn::new();
         detector.sample(Duration::from_millis(20));

@@ -139,7 +139,7 @@ pub trait MediaController {
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
     /// The access network recommends a rate: to this end, or to the receiver, which said so in a report.
     fn on_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
-    /// The encoder made a frame of so many bytes; the oldest data in the sender's queue has waited for `queued`.
+    /// The encoder made a frame of this many bytes; the oldest data in the sender's queue has waited for `queued`.
     fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
     /// A packet left.
     fn on_sent(&mut self, _now: Instant, _size: Bytes) {}

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-/// Weight of a new round-trip time is one in so many.
+/// Weight of a new round-trip time is one in this many.
 const GAIN: u64 = 8;
 
 /// Newest, smoothed and least round-trip time.

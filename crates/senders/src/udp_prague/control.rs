@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use crate::udp_prague::UdpPragueGrowth;
 
-    /// Packets by which the window grows in each of so many rounds of 50 ms without marks, at 50 Mbit/s.
+    /// Packets by which the window grows in each of this many rounds of 50 ms without marks, at 50 Mbit/s.
     fn packets_a_round(growth: UdpPragueGrowth, rounds: u64) -> Vec<f64> {
         let rate = BitRate::from_mbps(50);
         let mut control = Control::new(&UdpPragueConfig { initial_rate: rate, growth, ..UdpPragueConfig::default() });

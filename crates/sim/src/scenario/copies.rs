@@ -8,7 +8,7 @@ use super::{Scenario, numbered};
 
 /// UEs of one scenario at most: more is a typing error, and every one costs memory.
 pub const MAX_UES: u32 = 4096;
-/// Flows at most: four for each of so many UEs.
+/// Flows at most: four for each of this many UEs.
 const MAX_FLOWS: u64 = 4 * MAX_UES as u64;
 
 /// Number of UEs or flows of a kind unless the scenario says otherwise.

@@ -28,7 +28,7 @@ impl Selection {
         self.scheduler.begin_slot(at.slot);
     }
 
-    /// A UE was sent so many bytes in the slot.
+    /// A UE was sent this many bytes in the slot.
     pub(super) fn served(&mut self, ue: UeId, bytes: u32) {
         self.scheduler.served(ue, bytes);
     }

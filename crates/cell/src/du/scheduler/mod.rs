@@ -141,7 +141,7 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler of slots of this length and so many resource blocks, which are handed out in groups of so many.
+    /// A scheduler of slots of this length, of `prbs` resource blocks that are handed out in groups of `group`.
     pub(crate) fn new(config: &SchedulerConfig, slot: Duration, (prbs, group): (u32, u32), draws: Stream) -> Self {
         // A UE that had nothing to send for a moment may have a slot before others: a turn of round robin by whole slots, which whoever
         // has a queue waited for there as well.
@@ -168,7 +168,7 @@ impl Scheduler {
     pub(crate) fn begin_slot(&mut self, slot: Slot) {
         self.rule.begin_slot(slot);
     }
-    /// A UE was sent so many bytes in the slot.
+    /// A UE was sent this many bytes in the slot.
     pub(crate) fn served(&mut self, ue: UeId, bytes: u32) {
         self.rule.served(ue, bytes);
     }
@@ -194,7 +194,7 @@ mod tests {
     fn scheduler(kind: &SchedulerConfig) -> Scheduler {
         Scheduler::new(kind, Duration::from_micros(500), CARRIER, Stream::new(1, 0, "turn"))
     }
-    /// A slot with candidates that need so many resource blocks each; what each is given.
+    /// A slot with candidates that need this many resource blocks each; what each is given.
     fn slot(scheduler: &mut Scheduler, all: &[Candidate], needs: &[u32], prbs: u32, blocks: u32) -> Vec<u32> {
         let mut contenders: Vec<_> = all.iter().map(|candidate| Contender::new(*candidate, 1.0)).collect();
         let mut remaining = Remaining { prbs, blocks };

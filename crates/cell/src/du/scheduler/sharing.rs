@@ -86,7 +86,7 @@ impl Sharing {
         u64::from(prbs) * WHOLE as u64
     }
 
-    /// Hands out what is left of a slot to contenders in the order of UEs. `need` says what one can use out of so many resource blocks;
+    /// Hands out what is left of a slot to contenders in the order of UEs. `need` says what one can use out of this many resource blocks;
     /// `None` where it can use none.
     pub(super) fn hand_out(
         &mut self,

@@ -70,7 +70,7 @@ impl BufferEstimate {
         }
         &self.waiting
     }
-    /// A block of so many bytes was granted; the UE uses it for what is important first.
+    /// A block of this many bytes was granted; the UE uses it for what is important first.
     pub(crate) fn grant(&mut self, bytes: u64) {
         self.granted += bytes;
         self.take(bytes);

@@ -29,7 +29,7 @@ pub(crate) struct UplinkCarrier {
     downlink_peak: BitRate,
     /// Loss of the SNR on its way to the gNB and in its receiver, in dB.
     loss_db: f64,
-    /// Gain of a UE that has all of its power on so many resource blocks, in dB.
+    /// Gain of a UE that has all of its power on this many resource blocks, in dB.
     spread_db: Vec<f64>,
 }
 

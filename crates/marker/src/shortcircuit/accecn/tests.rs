@@ -438,7 +438,7 @@ impl Line {
         self.acknowledge(self.acked);
     }
 
-    /// Sends and acknowledges with twenty segments under way, so many at once.
+    /// Sends and acknowledges with twenty segments under way, this many at once.
     fn run(&mut self, segments: u32, size: u32, bundle: usize) {
         for _ in 0..segments {
             self.send(size);

@@ -26,7 +26,7 @@ pub(super) fn unit_of(heading: &str) -> Option<u64> {
     }
 }
 
-/// A number of so many nanoseconds each. Where the unit is not known its size tells: in seconds, milliseconds, microseconds and
+/// A number of this many nanoseconds each. Where the unit is not known its size tells: in seconds, milliseconds, microseconds and
 /// nanoseconds no year from 1973 to 5138 since 1970 is like another, and what is less counts from the start of a measurement.
 fn number(text: &str, nanos: Option<u64>) -> Option<Duration> {
     let value: f64 = text.parse().ok().filter(|value: &f64| (0.0..1.8e19).contains(value))?;

@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// The result of 20 packets of 1250 B sent at 10 Mbit/s over a link of so many Mbit/s, of which the first few arrive.
+    /// The result of 20 packets of 1250 B sent at 10 Mbit/s over a link of this many Mbit/s, of which the first few arrive.
     fn probe(link: f64, arrive: u64) -> Option<f64> {
         let mut results = ProbeResults::default();
         results.expect(Probe { id: 3, rate: BitRate::from_mbps(10), size: Bytes(18_750), packets: 5 });

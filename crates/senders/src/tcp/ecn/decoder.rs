@@ -54,7 +54,7 @@ impl Decoder {
         Marks { packets: packets as u32, bytes: Bytes(bytes.unwrap_or(packets * self.mss)) }
     }
 
-    /// The receiver sends an option as soon as it has received ECT or CE (RFC 9768 3.2.3.3). If after so many
+    /// The receiver sends an option as soon as it has received ECT or CE (RFC 9768 3.2.3.3). If after this many
     /// segments it never did, something on the path clears the field.
     pub(in crate::tcp) fn is_bleached(&self) -> bool {
         !self.reported && self.acked >= ENOUGH_TO_TELL

@@ -20,6 +20,6 @@ pub(in super::super) struct Constants {
     /// True if what was delivered in the last round bounds the bound from below where losses or marks end `STARTUP`.
     pub(in super::super) keeps_delivered: bool,
     pub(in super::super) up_end: UpEnd,
-    /// Aggregation is trusted up to so many seconds at the bandwidth.
+    /// Aggregation is trusted up to this many seconds at the bandwidth.
     pub(in super::super) longest_aggregation: f64,
 }

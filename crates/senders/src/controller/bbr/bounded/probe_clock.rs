@@ -3,7 +3,7 @@
 use tidemark_core::{Duration, Instant, Stream};
 
 const MIN_WAIT: Duration = Duration::from_secs(2);
-/// Up to so many seconds more, at random.
+/// Up to this many seconds more, at random.
 const RANDOM_WAIT: f64 = 1.0;
 const MAX_ROUNDS: f64 = 63.0;
 

@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs for so many seconds from `from` at the estimator's own rate, a share of whose packets is lost; the rate at the end.
+    /// Runs for this many seconds from `from` at the estimator's own rate, a share of whose packets is lost; the rate at the end.
     /// Reports come every 50 ms, and what arrives is known.
     fn run(estimator: &mut LossEstimator, from: u64, seconds: u64, delay_based: f64, lost: f64) -> f64 {
         let mut missing = 0.0;

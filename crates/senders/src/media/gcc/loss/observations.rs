@@ -16,7 +16,7 @@ const MIN_INHERENT: f64 = 1e-3;
 const INHERENT_OFFSET: f64 = 0.05;
 const INHERENT_BALANCE: f64 = 100_000.0;
 const NEWTON_STEP: f64 = 0.75;
-/// A loss at a rate so many times the median is no outlier.
+/// A loss at a rate this many times the median is no outlier.
 const MEDIAN_FACTOR: f64 = 2.0;
 
 /// A link as the estimator sees it.
