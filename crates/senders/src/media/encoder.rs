@@ -41,7 +41,7 @@ pub struct VideoConfig {
     /// Standard deviation of frame sizes, as a share of the mean; sizes are cut at half and one and a half
     /// times the mean. Default 0.1 (TR 38.838 has 10.5 % for XR).
     pub size_deviation: f64,
-    /// A key frame every this many frames. Default: only the first, as with intra refresh.
+    /// Frames from one key frame to the next. Default: only the first, as with intra refresh.
     pub key_interval: Option<u32>,
     /// Size of a key frame, in frames; the others are smaller by as much. Default 3.
     pub key_size: f64,
