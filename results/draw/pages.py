@@ -1,10 +1,15 @@
 """Pictures of the findings, of the laws and of a report's life, from the tables of results/."""
 
-import json
+import importlib.util
 from collections.abc import Iterator
 
 from data import RESULTS, groups, mean, middle, numbers, table
 from picture import MEASURED, PUBLISHED, Panel, Picture, Row
+
+# Its name is that of other scripts too.
+spec = importlib.util.spec_from_file_location("papers_tables", RESULTS / "papers/tables.py")
+papers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(papers)
 
 SHARE, TAIL = "rate of a Prague over that of a CUBIC", "99th percentile of the queue"
 
@@ -169,16 +174,16 @@ def periods() -> Iterator[Row]:
             yield row["channel"], row["law"], float(row["period_ms"]), float(row["error_p50"])
 
 
+EFFECTS = "our effects over the published ones"
+
+
 def headlines() -> Iterator[Row]:
-    """First part of each headline that was run: ours over the published effect."""
-    effects = "our effect over the published one"
-    yield effects, "as published", 0.005, 0.005
-    yield effects, "as published", 300.0, 300.0
-    for of in json.loads((RESULTS / "papers/headlines.json").read_text())["headlines"]:
-        part = (of.get("parts") or [{}])[0]
-        published, ours = part.get("published") or 0, part.get("ours") or 0
-        if published > 0 and ours > 0:
-            yield effects, of["verdict"].replace("-", " "), float(published), float(ours)
+    """Ours over the published effect, of each part of a headline that is a ratio."""
+    parts = [part for of in papers.read_headlines() for part in of["parts"] if papers.is_ratio(part)]
+    ends = [part[key] for part in parts for key in ("published", "ours")]
+    yield from ((EFFECTS, "as published", end, end) for end in (min(ends), max(ends)))
+    for part in parts:
+        yield EFFECTS, part["verdict"].replace("-", " "), float(part["published"]), float(part["ours"])
 
 
 L4S, CLASSIC = "l4s", "classic"
@@ -229,7 +234,7 @@ PICTURES = (
     Picture("measured/limits/link", link, (
         Panel(THRESHOLDS, "MCS: 0 to 28 of table 1, then 20 to 27 of table 2", "dB", bottom=-8), Panel(FAILS, "SNR (dB)", "share", log_y=True, bottom=0.01))),
     Picture("reproduction/pictures/headlines", headlines, (
-        Panel("our effect over the published one", "published", "ours", "against", log_x=True, log_y=True, bottom=0.002),), 1, 2.6),
+        Panel(EFFECTS, "published", "ours", "against", log_x=True, log_y=True, bottom=0.002),), 1, 2.6),
     Picture("concepts/report/period", periods, tuple(
         Panel(channel, "period of reports (ms)", "median error (ms)", log_x=True) for channel in ("fixed rate", "static", "pedestrian", "vehicular"))),
     Picture("guide/controllers/laws", steady, tuple(STEADY.values()), 3),

@@ -55,8 +55,7 @@ p { margin: .4rem 0; max-width: 46rem } code { font-size: .85em; overflow-wrap: 
 .bar i { position: absolute; top: 0; bottom: 0 } .band { background: var(--band); border-radius: .2rem } .one { border-left: 2px solid var(--soft) }
 .bar .whisker { top: .45rem; bottom: .45rem; background: var(--dot) } .bar .dot { top: .2rem; width: .7rem; height: .7rem; margin-left: -.35rem; border-radius: 50%; background: var(--dot) }
 .scale { display: grid; grid-template-columns: 1fr auto 1fr } .scale :last-child { text-align: right } dl { display: grid; grid-template-columns: auto 1fr; gap: .15rem .75rem; margin: .75rem 0 0; font-size: .875rem } dd { margin: 0; min-width: 0; overflow-wrap: anywhere } dd img { width: 100%; background: #fff; border-radius: .25rem }
-figure { margin: 0; max-width: 34rem } svg { width: 100%; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
-svg text { fill: var(--soft); font: 13px system-ui, sans-serif } svg .holds { fill: var(--holds) } svg .direction-only { fill: var(--direction) } svg .fails { fill: var(--fails) }
+figure { margin: 0; max-width: 34rem } figure img { width: 100%; background: #fff; border-radius: .5rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; font-size: .875rem; background: var(--card) }
 th, td { border: 1px solid var(--line); padding: .25rem .5rem; text-align: left; vertical-align: top } td.n, th.n { text-align: right; white-space: nowrap } td { min-width: 3rem; overflow-wrap: anywhere } td:first-child { min-width: 9rem }
 details { margin: .5rem 0 } summary { cursor: pointer; padding: .35rem 0 }
@@ -136,47 +135,15 @@ def card(of: dict, known: dict) -> str:
             f'<dl>{lines}<dt>repeat</dt><dd><code>tidemark-papers --headlines --only {of["id"]}</code></dd></dl></article>')
 
 
-def scatter(headlines: list[dict]) -> str:
-    """Gives ours over the published effect for every part that is a ratio, with the slope."""
-    points = [(math.log(part["published"]), math.log(part["ours"]), part["verdict"], f"{of['id']}: {part['says']}")
-              for of in headlines for part in of["parts"]
-              if re.match("interval (above|below) 1\\b", part["needs"]) and part.get("published") and (part.get("ours") or 0) > 0]
+def scatter(headlines: list[dict], is_drawn: bool) -> str:
+    """Gives ours over the published effect for every part that is a ratio: the slope, and the picture where results/draw made it."""
+    points = [(math.log(part["published"]), math.log(part["ours"])) for of in headlines for part in of["parts"] if tables.is_ratio(part)]
     if len(points) < effects.MIN_ROWS:
         return ""
-    x, y = [point[0] for point in points], [point[1] for point in points]
-    slope = effects.slope(x, y)
-    low, high = min(x + y) - .3, max(x + y) + .3
-    place = lambda value: 40 + 400 * (value - low) / (high - low)
-    at = lambda px, py: f"{place(px):.1f},{480 - place(py):.1f}"
-    ticks = [value for value in (.01, .1, 1, 10, 100, 1000) if low <= math.log(value) <= high]
-    marks = "".join(f'<text x="{place(math.log(tick)):.0f}" y="458" text-anchor="middle">{tick:g}</text>'
-                    f'<text x="36" y="{484 - place(math.log(tick)):.0f}" text-anchor="end">{tick:g}</text>' for tick in ticks)
-    # Between root and square of the published effect: two wedges that meet at no effect.
-    ends = lambda end: f"{at(0, 0)} " + " ".join(at(*clipped(end, power, low, high)) for power in (.5, 1, 2))
-    wedges = "".join(f'<polygon points="{ends(end)}" fill="var(--band)"/>' for end in (low, high))
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    fit = [clipped_line(mean_x, mean_y, slope, end, low, high) for end in (low, high)]
-    line = f'<polyline points="{at(low, low)} {at(high, high)}" stroke="var(--soft)" stroke-dasharray="4 4"/>'
-    line += f'<polyline points="{" ".join(at(*end) for end in fit)}" stroke="var(--dot)" stroke-width="2"/>'
-    dots = "".join(f'<circle cx="{at(px, py).split(",")[0]}" cy="{at(px, py).split(",")[1]}" r="4.5" class="{verdict}"><title>{escape(says)}: published '
-                   f'{number(math.exp(px))}, ours {number(math.exp(py))}</title></circle>' for px, py, verdict, says in points)
-    return (f'<figure><svg viewBox="0 0 460 480" role="img" aria-label="Ours over the published effect"><g>{wedges}{line}{dots}{marks}'
-            '<text x="240" y="475" text-anchor="middle">published effect, a ratio</text><text x="48" y="20">ours</text></g></svg>'
-            f'<figcaption class="soft">Ours over the published effect, {len(points)} ratios. The slope of logarithms is <b>{slope:.2f}</b>; 1 is the papers\'. '
-            'Dashed: as published. Shaded: between its root and its square. Colours are the parts\' verdicts.</figcaption></figure>')
-
-
-def clipped(x: float, power: float, low: float, high: float) -> tuple[float, float]:
-    """Gives the end at `x` of the line through no effect with a slope, cut at the picture's edge."""
-    y = min(max(power * x, low), high)
-    return y / power, y
-
-
-def clipped_line(mean_x: float, mean_y: float, slope: float, x: float, low: float, high: float) -> tuple[float, float]:
-    """Gives the end at `x` of the fitted line, cut at the picture's edge."""
-    y = mean_y + slope * (x - mean_x)
-    inside = min(max(y, low), high)
-    return (x if y == inside else mean_x + (inside - mean_y) / slope), inside
+    slope = effects.slope(*map(list, zip(*points, strict=True)))
+    drawn = f'<img src="{PICTURES}/headlines.svg" alt="Our effects against the published ones, by verdict">' if is_drawn else ""
+    return (f'<figure>{drawn}<figcaption class="soft">Ours over the published effect, {len(points)} ratios. The slope of logarithms is '
+            f"<b>{slope:.2f}</b>; 1 is the papers'.</figcaption></figure>")
 
 
 def table(head: list[str], lines: list[list[str]], numbers: range) -> str:
@@ -230,7 +197,7 @@ def page(headlines: list[dict], known: dict[str, dict], below: str) -> str:
             'every part does: intervals exclude no effect, and sizes lie within their bounds. Direction only: a size lies outside. No power: a system without the '
             'mechanism holds it, or ours was fitted to it. Bars show ours over the published effect: a dot with its interval, shaded the bounds.</p>'
             f'<ul class="counts">{chips}</ul>{table(["paper", *map(word, shown)], lines, range(1, len(shown) + 1))}<h2>Ours over published</h2>'
-            f'{scatter(headlines)}{cards}{below}</body></html>\n').replace("</article>", "</article>\n").replace("</tr>", "</tr>\n")
+            f'{scatter(headlines, bool(below))}{cards}{below}</body></html>\n').replace("</article>", "</article>\n").replace("</tr>", "</tr>\n")
 
 
 def main() -> int:

@@ -131,6 +131,11 @@ def columns(name: str, targets: list[dict]) -> str:
     return table("table|column|:rows|:rank|:slope|:ours|:one constant", lines)
 
 
+def is_ratio(part: dict) -> bool:
+    """Tells whether a part of a headline is a ratio that was published and run."""
+    return bool(re.match(r"interval (above|below) 1\b", part["needs"]) and part.get("published")) and (part.get("ours") or 0) > 0
+
+
 def short(value: float) -> str:
     """Gives a number to three digits."""
     text = f"{value:.3g}"

@@ -230,8 +230,8 @@ class Page(unittest.TestCase):
 
     def test_the_slope_of_ours_on_the_published_effects_stands_below_the_scatter(self):
         parts = [{**self.PART, "published": value, "ours": value**0.5} for value in (0.1, 2.0, 30.0)]
-        self.assertIn("<b>0.50</b>", page.scatter([{**self.HEADLINE, "parts": parts}]))
-        self.assertEqual(page.scatter([self.HEADLINE]), "")
+        self.assertIn("<b>0.50</b>", page.scatter([{**self.HEADLINE, "parts": parts}], True))
+        self.assertEqual(page.scatter([self.HEADLINE], True), "")
 
 
 if __name__ == "__main__":
