@@ -50,7 +50,7 @@ test:
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "live-test" "papers-check"
+	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"

@@ -19,15 +19,16 @@ COMPILER = "1.95"
 PROFILES = ("ci", "dist")
 
 MARKER = {
-    ("downlink", "l4span"): (0, 790),
-    ("downlink", "tide-l4s"): (0, 800),
-    ("downlink", "tide-classic"): (0, 845),
-    ("downlink", "tide-shared"): (0, 850),
-    ("downlink-and-pdu", "l4span"): (0, 1_010),
-    ("report", "l4span"): (0, 1_120),
-    ("ack", "l4span"): (0, 650),
+    ("downlink", "l4span"): (1_165, 790),
+    ("downlink", "tide-l4s"): (1_185, 800),
+    ("downlink", "tide-classic"): (1_260, 845),
+    ("downlink", "tide-shared"): (1_270, 850),
+    ("downlink-and-pdu", "l4span"): (1_515, 1_010),
+    ("report", "l4span"): (1_790, 1_120),
+    ("ack", "l4span"): (1_025, 650),
 }
-"""Instructions of a call under a law, at most, in each of the profiles."""
+"""Instructions of a call under a law, at most, in each of the profiles. Those of `ci` have debug assertions and are a fiftieth above what
+was measured."""
 
 QUEUED = (4, 16, 1_024)
 """SDUs that wait at each UE: one limit is for all."""

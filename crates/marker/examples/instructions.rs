@@ -14,7 +14,7 @@ use tidemark_marker::{LawConfig, TideConfig};
 
 /// Calls in one measurement.
 const CALLS: usize = 1_000;
-const UES: usize = 64;
+const UES: u32 = 64;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
