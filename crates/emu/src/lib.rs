@@ -24,6 +24,7 @@ pub mod addresses;
 mod bearers;
 pub mod caller;
 mod clock;
+mod connections;
 mod control;
 mod core;
 mod cu;
@@ -52,6 +53,7 @@ mod tun;
 
 pub use bearers::{Bearers, laws};
 pub use clock::Clock;
+pub use connections::{Connection, Connections, Deadline, MAX_CONNECTIONS};
 pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;
 pub use cu::{Cu, CuBearer, CuCommand, CuCounters, CuObserver, CuSignal, CuState};

@@ -1,7 +1,6 @@
 //! The cell in real time: `tidemark shell`, `tidemark shell`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod admission;
-mod connections;
 pub(crate) mod control;
 pub(crate) mod cu;
 mod exposition;

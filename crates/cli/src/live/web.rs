@@ -7,8 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use miette::{Result, miette};
-
-use super::connections::{Connections, Deadline};
+use tidemark_emu::{Connections, Deadline};
 
 /// Time for a whole request head, and for a whole answer or event.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -108,8 +107,9 @@ fn events(mut stream: Deadline<'_>, shared: &impl Source) -> std::io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use tidemark_emu::MAX_CONNECTIONS;
+
     use super::*;
-    use crate::live::connections::MAX_CONNECTIONS;
     use crate::live::watch::Board;
 
     fn get(address: SocketAddr, path: &str, host: &str) -> String {

@@ -1,4 +1,4 @@
-//! Connections of `--web`: how many there are, and how long one may take.
+//! Connections of a page: how many there are, and how long one may take.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Connections at a time: a page has one.
-pub(super) const MAX_CONNECTIONS: usize = 32;
+pub const MAX_CONNECTIONS: usize = 32;
 
 /// Open connections in the order in which they came.
-#[derive(Default)]
-pub(super) struct Connections(Mutex<Open>);
+#[derive(Debug, Default)]
+pub struct Connections(Mutex<Open>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Open {
     next: u64,
     entries: Vec<Entry>,
 }
 
+#[derive(Debug)]
 struct Entry {
     id: u64,
     /// The connection, to shut it down from outside of its thread.
@@ -27,7 +28,8 @@ struct Entry {
 }
 
 /// Place of a connection among the open ones, free again when it is dropped.
-pub(super) struct Connection {
+#[derive(Debug)]
+pub struct Connection {
     id: u64,
     connections: Arc<Connections>,
 }
@@ -38,7 +40,7 @@ impl Connections {
     ///
     /// # Errors
     /// The system has no descriptor left.
-    pub(super) fn admit(connections: &Arc<Self>, stream: &TcpStream) -> io::Result<Option<Connection>> {
+    pub fn admit(connections: &Arc<Self>, stream: &TcpStream) -> io::Result<Option<Connection>> {
         let mut open = connections.lock();
         if open.entries.len() >= MAX_CONNECTIONS {
             let Some(silent) = open.entries.iter().position(|entry| !entry.asked) else { return Ok(None) };
@@ -59,7 +61,7 @@ impl Connections {
 
 impl Connection {
     /// Notes that the whole request head has come: the connection keeps its place until it is answered.
-    pub(super) fn has_asked(&self) {
+    pub fn has_asked(&self) {
         let mut open = self.connections.lock();
         open.entries.iter_mut().filter(|entry| entry.id == self.id).for_each(|entry| entry.asked = true);
     }
@@ -73,18 +75,19 @@ impl Drop for Connection {
 
 /// Stream whose reads and writes end together at one time, however many there are: a peer that sends or takes a byte at a time
 /// gains nothing.
-pub(super) struct Deadline<'a> {
+#[derive(Debug)]
+pub struct Deadline<'a> {
     stream: &'a TcpStream,
     at: Instant,
 }
 
 impl<'a> Deadline<'a> {
     /// Gives `stream` this time from now on.
-    pub(super) fn new(stream: &'a TcpStream, patience: Duration) -> Self {
+    pub fn new(stream: &'a TcpStream, patience: Duration) -> Self {
         Self { stream, at: Instant::now() + patience }
     }
     /// Gives the stream this time anew.
-    pub(super) fn renew(&mut self, patience: Duration) {
+    pub fn renew(&mut self, patience: Duration) {
         self.at = Instant::now() + patience;
     }
 
