@@ -8,6 +8,7 @@ mod bleaching;
 mod elapsed;
 mod encoder;
 mod fixed;
+mod frame_source;
 mod freeze;
 mod gcc;
 mod history;
@@ -31,6 +32,7 @@ pub use anbr::{Anbr, AnbrConfig, AnbrPrague, AnbrRule};
 pub(crate) use assembly::Assembly;
 pub use encoder::{EncodedFrame, Encoder, FrameBudget, VideoConfig, XrConfig};
 pub use fixed::{Fixed, FixedConfig};
+pub use frame_source::FrameSource;
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;
@@ -39,6 +41,9 @@ pub use scream::{
 };
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
+
+/// Media in a packet, in bytes at the most.
+pub const MAX_PAYLOAD: u32 = 1200;
 
 /// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,14 +17,12 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a frame in packets of `max_payload` bytes at the most, all of one size: the last one would else be tiny.
-    pub(super) fn add(&mut self, frame: &EncodedFrame, max_payload: u32) {
+    /// Adds a frame in packets with so many bytes of media each.
+    pub(super) fn add(&mut self, frame: &EncodedFrame, payloads: impl Iterator<Item = u32>) {
         let size = frame.size.0 as u32;
-        let packets = size.div_ceil(max_payload);
         let mut remaining = size;
-        for index in 0..packets {
-            let len = remaining.div_ceil(packets - index);
-            remaining -= len;
+        for len in payloads {
+            remaining = remaining.saturating_sub(len);
             let part = FramePart { number: frame.number, size, len, captured: frame.captured };
             self.parts.push_back((part, remaining == 0));
         }
@@ -67,14 +65,19 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::Bytes;
+    use tidemark_core::{BitRate, Bytes, Stream};
 
+    use super::super::encoder::{Encoder, VideoConfig};
+    use super::super::frame_source::FrameSource as _;
     use super::*;
 
     #[test]
     fn a_frame_becomes_packets_of_one_size() {
         let mut queue = Queue::default();
-        queue.add(&EncodedFrame { number: 1, size: Bytes(2500), captured: Instant::from_millis(5) }, 1200);
+        let video = VideoConfig::default();
+        let encoder = Encoder::new(&video, BitRate::from_mbps(1), Stream::new(1, 0, "encoder"));
+        let frame = EncodedFrame { number: 1, size: Bytes(2500), captured: Instant::from_millis(5) };
+        queue.add(&frame, encoder.payloads(&frame));
         assert_eq!(queue.delay(Instant::from_millis(7)), Duration::from_millis(2));
         let parts: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(part, is_last)| (part.len, is_last)).collect();
         assert_eq!(parts, [(834, false), (833, false), (833, true)]);
@@ -84,7 +87,7 @@ mod tests {
     fn what_is_discarded_counts_by_frames() {
         let mut queue = Queue::default();
         for number in 1..=2 {
-            queue.add(&EncodedFrame { number, size: Bytes(2400), captured: Instant::ZERO }, 1200);
+            queue.add(&EncodedFrame { number, size: Bytes(2400), captured: Instant::ZERO }, [1200; 2].into_iter());
         }
         queue.pop();
         assert_eq!(queue.discard(), 2);

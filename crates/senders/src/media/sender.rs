@@ -4,28 +4,27 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Stre
 
 use super::bleaching::Bleaching;
 use super::encoder::{Encoder, VideoConfig};
+use super::frame_source::FrameSource;
 use super::history::{History, Sent};
 use super::prober::Prober;
 use super::queue::Queue;
 use super::round_trip::RoundTrip;
 use super::wakes::Wakes;
-use super::{Feedback, MediaController, PacketResult};
+use super::{Feedback, MAX_PAYLOAD, MediaController, PacketResult};
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
 use crate::payload::{FramePart, Metrics, Payload, Report, RtpPacket};
 
-/// Media in a packet.
-const MAX_PAYLOAD: u32 = 1200;
 /// Packets that must have overtaken one before it is held for lost.
 const REORDERING: u64 = 3;
 /// Time without a report after which nothing counts as under way.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The sending end.
-pub struct Sender {
+/// The sending end of frames that `F` gives.
+pub struct Sender<F = Encoder> {
     flow: FlowId,
     controller: Box<dyn MediaController + Send>,
-    encoder: Encoder,
+    frames: F,
     discard_after: Duration,
     queue: Queue,
     pacer: Pacer,
@@ -46,11 +45,27 @@ impl Sender {
     /// A server that sends `video` from its start on.
     pub fn new(video: &VideoConfig, flow: FlowId, seed: u64, controller: Box<dyn MediaController + Send>) -> Self {
         let rate = media_rate(controller.target_rate());
+        let encoder = Encoder::new(video, rate, Stream::new(seed, flow.0, "encoder"));
+        Self::with_frames(encoder, video, flow, seed, controller)
+    }
+}
+
+impl<F: FrameSource> Sender<F> {
+    /// A server that sends frames of `frames`, which is told the rate that the controller begins with; of `video` the start and the time
+    /// after which what waits is dropped.
+    pub fn with_frames(
+        mut frames: F,
+        video: &VideoConfig,
+        flow: FlowId,
+        seed: u64,
+        controller: Box<dyn MediaController + Send>,
+    ) -> Self {
         let wakes = controller.wake_interval().map(|interval| Wakes::new(interval, Stream::new(seed, flow.0, "wakes")));
+        frames.set_rate(Instant::ZERO + video.start, media_rate(controller.target_rate()));
         Self {
             flow,
             controller,
-            encoder: Encoder::new(video, rate, Stream::new(seed, flow.0, "encoder")),
+            frames,
             discard_after: video.discard_after,
             queue: Queue::default(),
             pacer: Pacer::default(),
@@ -66,10 +81,15 @@ impl Sender {
         }
     }
 
+    /// Source of the frames.
+    pub fn frames_mut(&mut self) -> &mut F {
+        &mut self.frames
+    }
+
     fn encode(&mut self, now: Instant) {
-        while let Some(frame) = self.encoder.poll_frame(now) {
+        while let Some(frame) = self.frames.poll_frame(now) {
             self.stats.frames_sent += 1;
-            self.queue.add(&frame, MAX_PAYLOAD);
+            self.queue.add(&frame, self.frames.payloads(&frame));
             let queued = self.queue.delay(now);
             // What is older than its viewer waits for is of no use, and would hold up what follows.
             if queued > self.discard_after || self.queue.is_overfull() {
@@ -92,7 +112,7 @@ impl Sender {
 
     fn discard(&mut self) {
         self.stats.frames_discarded += self.queue.discard();
-        self.encoder.request_key();
+        self.frames.request_key();
     }
 
     fn handle_report(&mut self, now: Instant, report: &Report) {
@@ -145,7 +165,7 @@ impl Sender {
         }
         self.controller.on_feedback(&feedback);
         self.take_probes(now);
-        self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
+        self.frames.set_rate(now, media_rate(self.controller.target_rate()));
     }
 
     fn transmit(&mut self, now: Instant, part: FramePart, marker: bool) -> Packet<Payload> {
@@ -182,7 +202,7 @@ fn media_rate(rate: BitRate) -> BitRate {
     BitRate::from_bps_f64(rate.as_bps() as f64 * f64::from(MAX_PAYLOAD) / packet)
 }
 
-impl Endpoint for Sender {
+impl<F: FrameSource> Endpoint for Sender<F> {
     fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
@@ -195,7 +215,7 @@ impl Endpoint for Sender {
 
     fn handle_recommendation(&mut self, now: Instant, rate: BitRate) {
         self.controller.on_recommendation(now, rate);
-        self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
+        self.frames.set_rate(now, media_rate(self.controller.target_rate()));
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -205,14 +225,14 @@ impl Endpoint for Sender {
             self.stats.timeouts += 1;
             self.last_report = now;
             self.controller.on_silence(now);
-            self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
+            self.frames.set_rate(now, media_rate(self.controller.target_rate()));
             // What is under way counts no more: it must not hold back what tries the path again.
             self.history.give_up();
         }
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let frame = self.encoder.next_frame().unwrap_or(Instant::FAR);
+        let frame = self.frames.next_frame().unwrap_or(Instant::FAR);
         // Without a packet under way silence means nothing.
         let silence = if self.history.in_flight() > 0 { self.last_report + SILENCE } else { Instant::FAR };
         let next = frame.min(silence).min(self.release);
