@@ -2,10 +2,11 @@
 CARGO ?= cargo
 OUT   ?= out
 # What users build is `release`, what they are given `dist`. `make test` takes `ci`, and compiles once: programs, libraries and their tests together, for Cargo would choose
-# other features of the same crates, and compile these anew, for each package alone.
+# other features of the same crates, and compile these anew, for each package alone. `stream` is left to targets of its own.
+EVERYTHING := --workspace --exclude tidemark-stream
 PROFILE ?= release
 ifeq ($(PROFILE),ci)
-TOGETHER := --workspace --all-features --lib --bins --tests --example instructions
+TOGETHER := $(EVERYTHING) --all-features --lib --bins --tests --example instructions
 TESTED := --profile ci
 endif
 BUILT := $(or $(CARGO_TARGET_DIR),target)
@@ -14,7 +15,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -50,7 +51,7 @@ test:
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "live-test" "papers-check"
+	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "stream-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
@@ -95,7 +96,7 @@ fmt-check:
 lint: clippy language links imports
 
 clippy: web
-	$(CARGO) clippy $(TESTED) --workspace --all-targets --all-features --locked -- -D warnings
+	$(CARGO) clippy $(TESTED) $(EVERYTHING) --all-targets --all-features --locked -- -D warnings
 
 # Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
 language:
@@ -114,7 +115,7 @@ links:
 	python3 -B -m unittest discover --quiet -s tests/docs
 
 # Examples are checked by clippy, and linked where a test runs them.
-UNIT = $(CARGO) test $(TESTED) --workspace --all-features --locked
+UNIT = $(CARGO) test $(TESTED) $(EVERYTHING) --all-features --locked
 unit: web
 	$(UNIT) --tests
 	$(UNIT) --doc
@@ -132,7 +133,7 @@ instructions: build
 	python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
 
 docs: web
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) --workspace --no-deps --all-features --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) $(EVERYTHING) --no-deps --all-features --locked
 
 # A debug and a release build write the same bytes.
 same-bytes: build debug
@@ -200,6 +201,16 @@ packaging-test: build
 	packaging/tests/debian
 	packaging/tests/dist
 	packaging/tests/release
+
+# Video over WebRTC to a browser: `tidemark-stream`. Not a part of `build` and `test`: its 150 crates and a codec in C are compiled for minutes.
+stream:
+	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
+
+# Its tests, in memory and then in a browser behind a live cell; skips, loudly, what needs root or Chromium.
+stream-test: build stream
+	$(CARGO) clippy --profile $(PROFILE) --locked --package tidemark-stream --all-targets -- -D warnings
+	$(CARGO) test --profile $(PROFILE) --locked --package tidemark-stream
+	tests/live/run tests/live/test_stream.py
 
 c-test:
 	bindings/c/tests/run
@@ -281,7 +292,7 @@ papers-seeds: papers-build
 	$(TIDEMARK_PAPERS) --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
 
 bench:
-	$(CARGO) bench --workspace --locked
+	$(CARGO) bench $(EVERYTHING) --locked
 
 clean:
 	rm -rf target out web/dist web/node_modules

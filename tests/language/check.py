@@ -34,6 +34,7 @@ HELD = (
     "crates/router",
     "crates/senders",
     "crates/sim",
+    "crates/stream",
     "crates/study",
     "crates/version",
     "crates/wire",

@@ -1,0 +1,222 @@
+//! `tidemark-stream`: a small cloud-gaming server, whose pictures a browser shows.
+
+use std::error::Error;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::Instant;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use tidemark_core::{BitRate, Duration};
+use tidemark_emu::signals::Signals;
+use tidemark_senders::media::RateLimits;
+use tidemark_stream::{CONTROLLERS, Frames, Server, Settings, Size};
+
+/// Flag without which Chromium sends no reports of RFC 8888, and counts no marks.
+const FIELD_TRIALS: &str = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/";
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Video over WebRTC to a browser, by Tidemark's congestion controllers.
+#[derive(Parser)]
+#[command(name = "tidemark-stream", version = tidemark_version::VERSION)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    /// Serve a page that shows a moving picture, and its stream by WHEP
+    Serve(Serve),
+    /// Open a page in Chromium, with the flag that reports of marks need
+    Open(Open),
+}
+
+#[derive(Args)]
+struct Serve {
+    /// Address of the page; streams come from the same address
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Time to wait for that address, as for that of a cell which has not started
+    #[arg(long, value_name = "TIME", default_value = "60 s")]
+    patience: Duration,
+    /// Controller of a viewer that chooses none
+    #[arg(long, value_name = "CONTROLLER", default_value = "scream", value_parser = PossibleValuesParser::new(CONTROLLERS.map(|(name, _)| name)))]
+    controller: String,
+    /// Send as Not-ECT what a viewer has not asked for with L4S
+    #[arg(long)]
+    no_l4s: bool,
+    /// Send frames of TR 38.838's model, which no browser decodes
+    #[arg(long)]
+    frames: bool,
+    /// Width and height of the picture: multiples of 64 and 36
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x360", value_parser = size)]
+    size: (usize, usize),
+    /// Frames a second
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=120))]
+    frame_rate: u32,
+    /// Least rate
+    #[arg(long, value_name = "RATE", default_value = "150 kbit/s")]
+    min: BitRate,
+    /// Rate at the begin
+    #[arg(long, value_name = "RATE", default_value = "1 Mbit/s")]
+    initial: BitRate,
+    /// Largest rate
+    #[arg(long, value_name = "RATE", default_value = "8 Mbit/s")]
+    max: BitRate,
+    /// Threshold of the network below which nothing is marked, for cl4s
+    #[arg(long, value_name = "TIME", default_value = "5 ms")]
+    low: Duration,
+    /// Threshold of the network above which everything is marked, for cl4s
+    #[arg(long, value_name = "TIME", default_value = "10 ms")]
+    high: Duration,
+    /// Viewers at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    viewers: u16,
+    /// Folder for the results of each viewer
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Open {
+    /// Address of the page, as in http://100.96.0.1:8080
+    url: String,
+    /// Print the command instead
+    #[arg(long)]
+    print: bool,
+    /// Show no window, for a machine without a screen
+    #[arg(long)]
+    headless: bool,
+    /// Seconds after which the browser is ended
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<u64>,
+}
+
+/// Reads WIDTHxHEIGHT.
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let right = || "must be WIDTHxHEIGHT, of multiples of 64 and 36, from 320x180 to 1920x1080".to_string();
+    let (width, height) = text.split_once('x').ok_or_else(right)?;
+    let (width, height): (usize, usize) = (width.parse().map_err(|_| right())?, height.parse().map_err(|_| right())?);
+    let is_right =
+        width % 64 == 0 && height % 36 == 0 && (320..=1920).contains(&width) && (180..=1080).contains(&height);
+    if is_right { Ok((width, height)) } else { Err(right()) }
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Subcommands::Serve(serve) => serve.run(),
+        Subcommands::Open(open) => open.run(),
+    };
+    result.map_or_else(
+        |error| {
+            eprintln!("tidemark-stream: {error}");
+            ExitCode::from(2)
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+impl Serve {
+    fn run(self) -> Result<(), Box<dyn Error>> {
+        let (width, height) = self.size;
+        let settings = Settings {
+            controller: self.controller.clone(),
+            l4s: !self.no_l4s,
+            frames: if self.frames { Frames::Generator } else { Frames::Encoder },
+            size: Size { width, height, frame_rate: self.frame_rate },
+            rates: RateLimits { min: self.min, initial: self.initial, max: self.max },
+            thresholds: (self.low, self.high),
+            viewers: self.viewers.into(),
+            out: self.out.clone(),
+        };
+        settings.validate()?;
+        let signals = Signals::take()?;
+        let listener = self.listener()?;
+        let address = listener.local_addr()?;
+        println!("the picture: http://{address}/");
+        println!("in Chromium with marks: tidemark-stream open http://{address}/");
+        let server = Server::start(listener, settings);
+        signals.wait_for_any();
+        server.close();
+        Ok(())
+    }
+
+    /// Waits for the address, which is the cell's.
+    fn listener(&self) -> Result<TcpListener, Box<dyn Error>> {
+        let end = Instant::now() + std::time::Duration::from_nanos(self.patience.as_nanos());
+        loop {
+            match TcpListener::bind(self.listen) {
+                Err(error) if error.kind() == std::io::ErrorKind::AddrNotAvailable && Instant::now() < end => {
+                    thread::sleep(std::time::Duration::from_millis(100));
+                }
+                result => return result.map_err(|error| format!("--listen {}: {error}", self.listen).into()),
+            }
+        }
+    }
+}
+
+impl Open {
+    fn run(self) -> Result<(), Box<dyn Error>> {
+        let is_there = |name: &&str| {
+            std::env::var_os("PATH")
+                .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
+        };
+        let browser = BROWSERS.into_iter().find(is_there).ok_or_else(|| {
+            format!(
+                "Chromium is not installed (none of {}); start one by hand with --force-fieldtrials={FIELD_TRIALS}",
+                BROWSERS.join(", ")
+            )
+        })?;
+        // A profile of its own: a browser that runs already would open the page without the flag.
+        let profile = std::env::temp_dir().join(format!("tidemark-stream-{}", std::process::id()));
+        let mut command = self.command(browser, &profile);
+        if self.print {
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            println!("{}", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
+            return Ok(());
+        }
+        let status = command.status();
+        // A profile that can't be removed lies in the folder for such.
+        let _ = std::fs::remove_dir_all(&profile);
+        let status = status?;
+        // 124: `timeout` ended it, as it was told to.
+        if status.success() || self.time.is_some() && status.code() == Some(124) {
+            Ok(())
+        } else {
+            Err(format!("{browser}: {status}").into())
+        }
+    }
+
+    fn command(&self, browser: &str, profile: &Path) -> Command {
+        let mut command = match self.time {
+            None => Command::new(browser),
+            Some(seconds) => {
+                let mut command = Command::new("timeout");
+                command.args([&seconds.to_string(), browser]);
+                command
+            }
+        };
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        command.arg(format!("--force-fieldtrials={FIELD_TRIALS}"));
+        command.args([
+            "--no-first-run",
+            "--no-default-browser-check",
+            "--disable-background-networking",
+            "--no-proxy-server",
+        ]);
+        // A namespace without multicast has no mDNS, and then no candidate at all.
+        command.arg("--disable-features=WebRtcHideLocalIpsWithMdns");
+        // Chromium has no sandbox for root, as whom a live cell's commands run.
+        if rustix::process::geteuid().is_root() {
+            command.arg("--no-sandbox");
+        }
+        if self.headless {
+            command.args(["--headless=new", "--disable-gpu", "--mute-audio"]);
+        }
+        command.arg(&self.url);
+        command
+    }
+}

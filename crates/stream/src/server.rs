@@ -1,0 +1,244 @@
+//! The server: its page, WHEP's exchange, and the viewers.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use tidemark_core::{BitRate, ConfigError, Duration};
+use tidemark_senders::media::{self, Encoder, MediaController, RateLimits, VideoConfig};
+use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
+
+use crate::encoder::{Pictures, Size};
+use crate::http::{Answer, Request, serve};
+use crate::media::Generated;
+use crate::negotiation::MAX_OFFER;
+use crate::session::{Choice, Session};
+use crate::viewer::{Start, Viewer, bind};
+use crate::wake::Wake;
+
+const PAGE: &str = include_str!("page.html");
+
+/// Origin of the frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Frames {
+    /// The encoder of a moving picture.
+    Encoder,
+    /// The model of TR 38.838, which no browser decodes.
+    Generator,
+}
+
+/// Settings of the server.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Controller of a viewer that names none.
+    pub controller: String,
+    /// True if its packets may be marked.
+    pub l4s: bool,
+    /// Origin of the frames.
+    pub frames: Frames,
+    /// Size and rate of the picture.
+    pub size: Size,
+    /// Rates between which it moves.
+    pub rates: RateLimits,
+    /// Thresholds of the network's marking, for cL4S.
+    pub thresholds: (Duration, Duration),
+    /// Viewers at a time.
+    pub viewers: usize,
+    /// Folder of the results, where any are wanted.
+    pub out: Option<PathBuf>,
+}
+
+/// Names of the controllers, with the sentence that a page shows.
+pub const CONTROLLERS: [(&str, &str); 6] = [
+    ("scream", "SCReAM version 2"),
+    ("sl4s", "sL4S"),
+    ("cl4s", "cL4S, which knows the network's thresholds"),
+    ("l4s-cc", "L4S-CC"),
+    ("gcc", "GCC, which ignores marks"),
+    ("fixed", "a fixed rate"),
+];
+
+impl Settings {
+    /// Checks what can be checked before a viewer comes.
+    ///
+    /// # Errors
+    /// The field that cannot be used, with what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        CONTROLLERS.iter().try_for_each(|(name, _)| self.config(name).map_or(Ok(()), |config| config.validate()))
+    }
+
+    fn config(&self, name: &str) -> Option<SenderConfig> {
+        let rates = self.rates;
+        let (low, high) = self.thresholds;
+        Some(match name {
+            "scream" => media::ScreamConfig { rates, ..Default::default() }.into(),
+            "sl4s" => media::Al4sConfig { rates, ..Default::default() }.into(),
+            "cl4s" => {
+                let marking = Some(media::MarkingScheme { low, high });
+                media::Al4sConfig { rates, marking, ..Default::default() }.into()
+            }
+            "l4s-cc" => media::L4sCcConfig { rates, ..Default::default() }.into(),
+            "gcc" => media::GccConfig { rates, ..Default::default() }.into(),
+            "fixed" => media::FixedConfig { rate: rates.initial }.into(),
+            _ => return None,
+        })
+    }
+
+    fn controller(&self, name: &str) -> Option<Box<dyn MediaController + Send>> {
+        match self.config(name)?.transport() {
+            Transport::Rtp(controller) => Some(controller()),
+            Transport::Tcp(_) | Transport::Udp { .. } => None,
+        }
+    }
+
+    fn video(&self) -> VideoConfig {
+        VideoConfig { frame_rate: self.size.frame_rate, ..VideoConfig::default() }
+    }
+}
+
+/// The server.
+pub struct Server {
+    settings: Settings,
+    viewers: Mutex<Viewers>,
+}
+
+#[derive(Default)]
+struct Viewers {
+    /// Viewers by the last part of their resource's path, which nobody can guess.
+    by_name: BTreeMap<String, Viewer>,
+    /// Viewers so far.
+    count: u64,
+}
+
+impl Server {
+    /// Serves at `listener` until [`close`](Self::close).
+    pub fn start(listener: TcpListener, settings: Settings) -> Arc<Self> {
+        let server = Arc::new(Self { settings, viewers: Mutex::default() });
+        let of_thread = Arc::clone(&server);
+        serve(listener, move |request| of_thread.answer(&request));
+        server
+    }
+
+    /// Ends every stream, and writes its results.
+    pub fn close(&self) {
+        let viewers = std::mem::take(&mut self.lock().by_name);
+        viewers.into_values().for_each(Viewer::close);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Viewers> {
+        self.viewers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        let name = request.path.strip_prefix("/whep/").map(|rest| rest.split_once('/').unwrap_or((rest, "")));
+        match (request.method.as_str(), request.path.as_str(), name) {
+            ("GET", "/", _) => Answer::new("200 OK", "text/html; charset=utf-8", PAGE),
+            ("GET", "/controllers", _) => {
+                let names = serde_json::json!({ "controllers": CONTROLLERS, "chosen": self.settings.controller, "l4s": self.settings.l4s });
+                Answer::new("200 OK", "application/json", names.to_string())
+            }
+            ("POST", "/whep", _) => self.offer(request).unwrap_or_else(|answer| answer),
+            ("DELETE", _, Some((name, ""))) => match self.take(name) {
+                Some(viewer) => {
+                    viewer.close();
+                    Answer::text("200 OK", "ended")
+                }
+                None => unknown(),
+            },
+            (method, _, Some((name, of))) => self.viewers_answer(method, name, of, request),
+            _ => Answer::text("404 Not Found", "there are / and /whep"),
+        }
+    }
+
+    fn take(&self, name: &str) -> Option<Viewer> {
+        self.lock().by_name.remove(name)
+    }
+
+    fn viewers_answer(&self, method: &str, name: &str, of: &str, request: &Request) -> Answer {
+        let viewers = self.lock();
+        let Some(viewer) = viewers.by_name.get(name) else { return unknown() };
+        match (method, of) {
+            ("GET", "state") => {
+                let from = request.query("from").and_then(|row| row.parse().ok()).unwrap_or(0);
+                Answer::new("200 OK", "application/json", viewer.told(from))
+            }
+            ("POST", "shown") => match serde_json::from_str(&request.body) {
+                Ok(shown) => {
+                    viewer.shown(shown);
+                    Answer::text("200 OK", "noted")
+                }
+                Err(error) => Answer::text("400 Bad Request", error.to_string()),
+            },
+            ("POST", "flash") => {
+                viewer.flash();
+                Answer::text("200 OK", "white for a moment")
+            }
+            ("POST", "pause") => {
+                viewer.pause();
+                Answer::text("200 OK", "no more frames")
+            }
+            _ => Answer::text("404 Not Found", "a viewer has state, shown, flash and pause"),
+        }
+    }
+
+    /// Answers an offer, and starts its stream.
+    fn offer(&self, request: &Request) -> Result<Answer, Answer> {
+        let broken = |error: io::Error| Answer::text("500 Internal Server Error", error.to_string());
+        let controller = request.query("controller").unwrap_or(&self.settings.controller);
+        let l4s = request.query("l4s").map_or(self.settings.l4s, |value| value != "0");
+        let names = || CONTROLLERS.map(|(name, _)| name).join(", ");
+        let made = self.settings.controller(controller);
+        let made = made.ok_or_else(|| Answer::text("400 Bad Request", format!("controller: one of {}", names())))?;
+        let local = request.local.unwrap_or(IpAddr::from([127, 0, 0, 1]));
+        // One lock from the count of viewers to the new one: two that come at once must not both find the last place.
+        let mut viewers = self.lock();
+        viewers.by_name.retain(|_, viewer| !viewer.is_over());
+        if viewers.by_name.len() >= self.settings.viewers {
+            let text = format!("{} viewers are served already: see --viewers", self.settings.viewers);
+            return Err(Answer::text("503 Service Unavailable", text));
+        }
+        if request.body.len() > MAX_OFFER {
+            return Err(Answer::text("413 Content Too Large", format!("an offer has at most {MAX_OFFER} bytes")));
+        }
+        let name = random().map(|number: [u8; 8]| format!("{:016x}", u64::from_ne_bytes(number))).map_err(broken)?;
+        viewers.count += 1;
+        let out = self.settings.out.as_ref().map(|folder| folder.join(format!("viewer-{}", viewers.count)));
+        let (wake, video) = (Wake::new().map_err(broken)?, self.settings.video());
+        let (socket, address) = bind(local).map_err(broken)?;
+        let ssrc = random().map(u32::from_ne_bytes).map_err(broken)?;
+        let choice = Choice { controller: made, video: video.clone(), l4s, ssrc };
+        let refused = |error: crate::negotiation::Refused| Answer::text("400 Bad Request", error.to_string());
+        let begin = (Instant::now(), request.body.as_str(), address);
+        let (viewer, answer) = match self.settings.frames {
+            Frames::Generator => {
+                let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");
+                let frames = Generated::new(Encoder::new(&video, BitRate::from_bps(0), stream));
+                let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
+                (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
+            }
+            Frames::Encoder => {
+                let frames = Pictures::start(self.settings.size, wake.clone())
+                    .map_err(|error| broken(io::Error::other(error)))?;
+                let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
+                (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
+            }
+        };
+        let location = format!("/whep/{name}");
+        viewers.by_name.insert(name, viewer);
+        Ok(Answer::new("201 Created", "application/sdp", answer).at(location))
+    }
+}
+
+fn unknown() -> Answer {
+    Answer::text("404 Not Found", "no such viewer: it has gone, and was forgotten")
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(bytes)
+}
