@@ -133,8 +133,9 @@ impl Serve {
             out: self.out.clone(),
         };
         settings.validate()?;
-        let signals = Signals::take()?;
         let listener = self.listener()?;
+        // Until here a signal ends the program at once.
+        let signals = Signals::take()?;
         let address = listener.local_addr()?;
         println!("the picture: http://{address}/");
         println!("in Chromium with marks: tidemark-stream open http://{address}/");
