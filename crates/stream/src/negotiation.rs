@@ -18,6 +18,7 @@ use rtc::rtp_transceiver::rtp_sender::{
 };
 use rtc::shared::error::Error;
 use serde::Serialize;
+use tidemark_senders::media::ReportFormat;
 
 use crate::tap::Tap;
 
@@ -44,15 +45,17 @@ pub enum Feedback {
 }
 
 impl Feedback {
-    /// The best that an offer has.
-    fn offered(offer: &str) -> Self {
+    /// Feedback that an offer has, RFC 8888 unless the controller ignores marks and wants finer times.
+    fn offered(offer: &str, wanted: ReportFormat) -> Self {
         let has = |feedback: &str| {
             offer.lines().any(|line| line.starts_with("a=rtcp-fb:") && line.trim_end().ends_with(feedback))
         };
-        match () {
-            () if has(" ack ccfb") => Self::Rfc8888,
-            () if has(" transport-cc") && offer.contains(TRANSPORT_WIDE) => Self::TransportWide,
-            () => Self::None,
+        let is_transport_wide = has(" transport-cc") && offer.contains(TRANSPORT_WIDE);
+        match (has(" ack ccfb"), is_transport_wide) {
+            (_, true) if wanted == ReportFormat::TransportWide => Self::TransportWide,
+            (true, _) => Self::Rfc8888,
+            (false, true) => Self::TransportWide,
+            (false, false) => Self::None,
         }
     }
 }
@@ -88,7 +91,14 @@ fn capability(typ: &str, parameter: &str) -> RTCPFeedback {
 }
 
 /// Answers an offer (RFC 9725, WHEP's draft: one exchange, all candidates in it) for a server that receives at `local`.
-pub(crate) fn answer(now: Instant, offer: &str, local: SocketAddr, ssrc: u32, tap: &Tap) -> Result<Agreed, Refused> {
+pub(crate) fn answer(
+    now: Instant,
+    offer: &str,
+    local: SocketAddr,
+    wanted: ReportFormat,
+    ssrc: u32,
+    tap: &Tap,
+) -> Result<Agreed, Refused> {
     if offer.len() > MAX_OFFER {
         return Err(Refused::TooLong(offer.len()));
     }
@@ -100,7 +110,7 @@ pub(crate) fn answer(now: Instant, offer: &str, local: SocketAddr, ssrc: u32, ta
     // Names of mDNS can't be looked up here; the viewer's checks tell its address (RFC 8445 7.3.1.3).
     let offer: String =
         offer.lines().filter(|line| !line.contains(".local ")).flat_map(|line| [line.trim_end(), "\r\n"]).collect();
-    let feedback = Feedback::offered(&offer);
+    let feedback = Feedback::offered(&offer, wanted);
     let (media, codec) = media_engine(feedback)?;
     let settings = SettingEngineBuilder::new()
         .with_ice_timeouts(Some(AWAY), Some(FORGOTTEN), Some(Duration::from_secs(1)))

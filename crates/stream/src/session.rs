@@ -120,8 +120,8 @@ impl<M: Media> Session<M> {
         choice: Choice,
         frames: M,
     ) -> Result<(Self, String), Refused> {
-        let tap = Tap::default();
-        let agreed = negotiation::answer(now, offer, local, choice.ssrc, &tap)?;
+        let (tap, wanted) = (Tap::default(), choice.controller.report_policy().format);
+        let agreed = negotiation::answer(now, offer, local, wanted, choice.ssrc, &tap)?;
         let answer = agreed.answer.clone();
         let controller = match agreed.feedback {
             Feedback::None => fixed(choice.controller),
