@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares real streams with marks and without: controllers of `tidemark-stream` in headless Chromium behind the live cell, into results/stream/comparison.csv.
+"""Compares real streams with marks and without: controllers of `tidemark-stream` in headless Chromium behind the live cell.
 
 Run as root, with Chromium, after `make build stream`: python3 tests/live/stream_comparison.py [--out FILE] [--runs N] [CONTROLLER ...].
 Each run has a network namespace of its own, one at a time. The machine should have nothing else to do: picture and frame delay are made by its processors.
@@ -62,7 +62,7 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", default=CONTROLLERS, metavar="CONTROLLER")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/stream/comparison.csv")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out/stream-comparison.csv")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30)
     arguments = parser.parse_args()
