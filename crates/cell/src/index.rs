@@ -1,14 +1,8 @@
 //! Indices of UEs, bearers and HARQ processes. Each has a type of its own, so that one is not used for the other.
 
-use crate::output::UeId;
+use tidemark_core::Key;
 
-/// Index of a slab's entries.
-pub(crate) trait Key: Copy {
-    /// Index of the slot at this position.
-    fn at(position: usize) -> Self;
-    /// Position of its slot.
-    fn position(self) -> usize;
-}
+use crate::output::UeId;
 
 impl Key for UeId {
     fn at(position: usize) -> Self {

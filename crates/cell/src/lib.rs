@@ -40,7 +40,6 @@ mod output;
 mod qos;
 mod rlc;
 mod room;
-mod slab;
 mod split_du;
 mod ue_stack;
 

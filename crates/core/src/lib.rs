@@ -14,6 +14,7 @@ pub mod ecn;
 mod normal;
 pub mod packet;
 pub mod random;
+mod slab;
 pub mod time;
 pub mod units;
 
@@ -26,5 +27,6 @@ pub use ecn::Ecn;
 pub use normal::normal_cdf;
 pub use packet::{Dscp, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpFlags, TcpView};
 pub use random::Stream;
+pub use slab::{Key, Slab};
 pub use time::{Duration, Instant};
 pub use units::{BitRate, Bytes, Probability, share};

@@ -7,7 +7,7 @@
 mod bearer;
 mod pdcp;
 
-use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Slab};
 use tidemark_marker::{
     Bearers, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, QosFlow, RlcQueue, Verdict,
 };
@@ -18,7 +18,6 @@ use crate::event::BearerId;
 use crate::index::DrbIndex;
 use crate::output::UeId;
 use crate::qos::{Mapped, Sdap};
-use crate::slab::Slab;
 
 /// CU-UP of a gNB, with a context for each of its UEs.
 pub struct CuUp {

@@ -1,6 +1,8 @@
 //! HARQ: transport blocks on their way, retransmissions, and the processes that blocks take.
 
-use crate::index::{HarqProcess, Key};
+use tidemark_core::Key;
+
+use crate::index::HarqProcess;
 use crate::multiplexing::Content;
 use crate::output::UeId;
 use tidemark_radio::slots::Slot;

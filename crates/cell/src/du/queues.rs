@@ -1,6 +1,6 @@
 //! UEs that a DU serves, and their bearers' RLC queues with timers, reports and counters.
 
-use tidemark_core::{ConfigError, Duration, Inspect, Instant, Packet, Stream};
+use tidemark_core::{ConfigError, Duration, Inspect, Instant, Packet, Slab, Stream};
 use tidemark_radio::channel::{Channel, ChannelConfig};
 use tidemark_wire::mac::Direction;
 
@@ -15,7 +15,6 @@ use crate::index::{DrbIndex, UeDrbs};
 use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
 use crate::qos::Qos;
 use crate::rlc::{Released, Status};
-use crate::slab::Slab;
 use crate::ue_stack::{Prioritisation, UeStack};
 
 /// Means that the fading of a deployed UE goes around.

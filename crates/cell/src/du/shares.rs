@@ -8,9 +8,8 @@
 //! which nobody was left out. If it went on from where it was, packets that come as regularly as slots would give the same UE the same
 //! position in every batch.
 
-use tidemark_core::Stream;
+use tidemark_core::{Key, Stream};
 
-use crate::index::Key;
 use crate::output::UeId;
 
 /// Service that each UE of a cell has had, in any unit.

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use tidemark_core::Slab;
+
 use crate::event::Events;
 use crate::output::{Output, UeId};
-use crate::slab::Slab;
 use crate::ue_stack::UeStack;
 
 /// Surroundings of a DU, but for its CU.

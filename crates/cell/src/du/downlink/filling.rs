@@ -1,6 +1,6 @@
 //! Filling of a downlink block with what the bearers of a UE have to send.
 
-use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet, Slab};
 use tidemark_marker::{RlcQueue, Verdict};
 
 use crate::du::{Drb, Port};
@@ -9,7 +9,6 @@ use crate::index::DrbIndex;
 use crate::multiplexing::{Channels, Content};
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{DequeueGate, Open};
-use crate::slab::Slab;
 
 /// CU's law at the point where packets leave the RLC queue.
 pub(super) struct AtDequeue<'a, Q> {

@@ -1,9 +1,8 @@
 //! Proportional fair: the UE whose channel is best compared with the rate that it has had.
 
-use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
+use tidemark_core::{Bounded, ConfigError, Duration, Key, Range, bounds};
 
 use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
-use crate::index::Key;
 use crate::output::UeId;
 use tidemark_radio::slots::Slot;
 
