@@ -16,6 +16,7 @@ use crate::event::Observer;
 use crate::f1u::{F1u, Pdu};
 use crate::index::DrbIndex;
 use crate::output::{Output, UeId};
+pub use handover::Leaving;
 use upstream::Upstream;
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.

@@ -43,17 +43,17 @@ mod room;
 mod split_du;
 mod ue_stack;
 
-pub use cell::Cell;
+pub use cell::{Cell, Leaving};
 pub use config::{
     BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RECEIVER_LOSS_DB, RlcConfig, RlcMode, UeConfig,
 };
 pub use cu_up::CuUp;
 pub use du::scheduler::*;
-pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, ConfiguredGrant, UplinkConfig};
+pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, ConfiguredGrant, Means, UplinkConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use index::DrbIndex;
-pub use network::{DeployedConfig, Network, NetworkConfig};
+pub use network::{Cells, DeployedConfig, NetworkConfig, Radio};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{
     DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix, Protocol,

@@ -70,6 +70,16 @@ pub enum Output<P> {
 }
 
 impl<P> Output<P> {
+    /// UE that it concerns.
+    pub fn ue(&self) -> UeId {
+        match self {
+            Self::Downlink { ue, .. }
+            | Self::Uplink { ue, .. }
+            | Self::Recommendation { ue, .. }
+            | Self::ShortCircuited { ue, .. }
+            | Self::Dropped { ue, .. } => *ue,
+        }
+    }
     /// Packet that leaves or is lost, if it is about one.
     pub(crate) fn packet(&self) -> Option<&Packet<P>> {
         match self {

@@ -1,9 +1,11 @@
 //! Many cells: UEs attach, interfere, move and change cells, and lose nothing that they need not lose.
 
-use tidemark_cell::network::{DeployedConfig, Environment, HandoverConfig, Mobility, NetworkConfig};
+use std::ops::{Deref, DerefMut};
+
+use tidemark_cell::network::{DeployedConfig, Environment, HandoverConfig, Mobility, NetworkConfig, UeRadio};
 use tidemark_cell::{
-    CellConfig, ChannelConfig, DropReason, HandoverData, HandoverMarker, Network, Output, RlcConfig, RlcMode, UeConfig,
-    UeId,
+    CellConfig, Cells, ChannelConfig, ConfigError, DrbIndex, DropReason, HandoverData, HandoverMarker, Output, Radio,
+    RlcConfig, RlcMode, UeConfig, UeId,
 };
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFlags, TcpView};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
@@ -20,6 +22,62 @@ struct Numbered(u64);
 
 impl Inspect for Numbered {}
 
+/// All cells of a network and their radio, driven as one.
+struct Network<P> {
+    cells: Cells<P>,
+    radio: Radio,
+    ues: u32,
+}
+
+impl<P: Inspect> Network<P> {
+    fn new(config: &NetworkConfig) -> Self {
+        let cells = Cells::new(&CellConfig::default(), config.cells(), 3).unwrap();
+        Self { cells, radio: Radio::new(config, &CellConfig::default()).unwrap(), ues: 0 }
+    }
+
+    fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        let (id, mut config) = (UeId(self.ues), config.clone());
+        let cell = self.radio.add_ue(&mut config, 3)?;
+        self.cells.add_ue(cell, id, DrbIndex(self.ues), &config)?;
+        self.cells.set_means(id, self.radio.means(id));
+        self.ues += 1;
+        Ok(id)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        Some(self.cells.next_deadline().unwrap_or(Instant::FAR).min(self.radio.next_measurement()))
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.cells.handle_timeout(now);
+        if self.radio.next_measurement() > now {
+            return;
+        }
+        for to in self.radio.measure(now, self.cells.stats(), |from| self.cells.resources_between(from, now)) {
+            let leaving = self.cells.take_ue(now, to.ue).unwrap();
+            self.cells.place_ue(now, &to, leaving, &self.radio.execution());
+        }
+        (0..self.ues).map(UeId).for_each(|ue| self.cells.set_means(ue, self.radio.means(ue)));
+    }
+
+    fn radio(&self, id: UeId) -> UeRadio {
+        self.radio.ue(id).unwrap()
+    }
+}
+
+impl<P> Deref for Network<P> {
+    type Target = Cells<P>;
+    fn deref(&self) -> &Cells<P> {
+        &self.cells
+    }
+}
+
+impl<P> DerefMut for Network<P> {
+    fn deref_mut(&mut self) -> &mut Cells<P> {
+        &mut self.cells
+    }
+}
+
 /// A network whose UEs are sent packets at a steady rate, numbered by their order.
 struct Steady {
     network: Network<Numbered>,
@@ -32,7 +90,7 @@ struct Steady {
 
 impl Steady {
     fn new(config: &NetworkConfig, ues: &[UeConfig]) -> Self {
-        let mut network = Network::new(&CellConfig::default(), Some(config), 3).unwrap();
+        let mut network = Network::new(config);
         for ue in ues {
             network.add_ue(ue).unwrap();
         }
@@ -75,7 +133,7 @@ impl Steady {
     }
 
     fn handovers(&self, ue: u32) -> u64 {
-        self.network.radio(UeId(ue)).unwrap().handovers
+        self.network.radio(UeId(ue)).handovers
     }
 }
 
@@ -195,12 +253,7 @@ fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not()
         let handover = HandoverConfig { marker, ..HandoverConfig::default() };
         let law =
             MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(LawConfig::Step(StepConfig::default())) };
-        let mut network = Network::<Segment>::new(
-            &CellConfig::default(),
-            Some(&NetworkConfig { handover, ..NetworkConfig::default() }),
-            3,
-        )
-        .unwrap();
+        let mut network = Network::<Segment>::new(&NetworkConfig { handover, ..NetworkConfig::default() });
         let id = network.add_ue(&UeConfig { marker: law, ..ue(commuter()) }).unwrap();
         let packet = |ace, syn, ack: Option<u32>, seq| {
             let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
@@ -219,7 +272,7 @@ fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not()
             while let Some(at) = network.next_deadline().filter(|at| *at <= next) {
                 network.handle_timeout(at);
             }
-            let handovers = network.radio(id).unwrap().handovers;
+            let handovers = network.radio(id).handovers;
             while let Some(output) = network.poll_output() {
                 if let Output::Downlink { packet, .. } = output {
                     ce[handovers.min(1) as usize] += u32::from(packet.ecn == Ecn::Ce);
@@ -297,7 +350,7 @@ fn a_busy_neighbour_interferes_and_an_idle_one_does_not() {
     // One on its way to the border of two sites, one near the next site.
     let mut steady = Steady::new(&NetworkConfig::default(), &[ue(at([180.0, 60.0])), ue(at([420.0, 20.0]))]);
     assert_ne!(steady.network.cell_of(UeId(0)), steady.network.cell_of(UeId(1)));
-    let sinr = |steady: &Steady| steady.network.radio(UeId(0)).unwrap().sinr_db;
+    let sinr = |steady: &Steady| steady.network.radio(UeId(0)).sinr_db;
     let alone = sinr(&steady);
     steady.run(Duration::from_secs(1), &[0], MS);
     assert!((sinr(&steady) - alone).abs() < 1e-9, "its own cell does not interfere");
@@ -315,7 +368,7 @@ fn another_ue_changes_nobodys_position_way_or_power() {
     let after = |ues: &[UeConfig]| {
         let mut steady = Steady::new(&NetworkConfig::default(), ues);
         steady.run(Duration::from_secs(30), &[0], Duration::from_millis(10));
-        let radio = steady.network.radio(UeId(0)).unwrap();
+        let radio = steady.network.radio(UeId(0));
         (radio, steady.arrived[0].len(), steady.arrived[0].last().copied())
     };
     let alone = after(std::slice::from_ref(&rover));
@@ -325,10 +378,10 @@ fn another_ue_changes_nobodys_position_way_or_power() {
 
 #[test]
 fn positions_and_networks_go_together() {
-    let mut network = Network::<()>::new(&CellConfig::default(), None, 1).unwrap();
-    let refused = network.add_ue(&ue(at([0.0, 100.0]))).unwrap_err();
+    let mut alone = Cells::<()>::new(&CellConfig::default(), 1, 1).unwrap();
+    let refused = alone.add_ue(0, UeId(0), DrbIndex(0), &ue(at([0.0, 100.0]))).unwrap_err();
     assert_eq!(refused.field(), "channel.model");
-    let mut network = Network::<()>::new(&CellConfig::default(), Some(&NetworkConfig::default()), 1).unwrap();
+    let mut network = Network::<()>::new(&NetworkConfig::default());
     assert_eq!(network.add_ue(&UeConfig::default()).unwrap_err().field(), "channel.model");
     assert!(network.add_ue(&ue(at([0.0, 100.0]))).is_ok());
 }
@@ -336,7 +389,7 @@ fn positions_and_networks_go_together() {
 /// Gives the uplink rate of a lone UE at a distance over two seconds, in Mbit/s.
 fn upload(metres: f64, ue_power_dbm: f64) -> f64 {
     let config = NetworkConfig { sites: 1, sectors: 1, ue_power_dbm, ..NetworkConfig::default() };
-    let mut network = Network::new(&CellConfig::default(), Some(&config), 3).unwrap();
+    let mut network = Network::new(&config);
     let place = [0.866 * metres, 0.5 * metres];
     let id = network.add_ue(&ue(at(place))).unwrap();
     let mut came = Bytes(0);

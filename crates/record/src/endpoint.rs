@@ -114,7 +114,7 @@ impl EndpointRecorder {
     /// Ends an interval at whose end the counters are these, and gives its line.
     pub fn end_interval(&mut self, now: Instant, stats: &Stats) -> EndpointResult {
         let counters = Counters { at: now, ..Counters::default() };
-        self.recorder.sample(&counters, |_| *stats, &[]);
+        self.recorder.sample(&counters, |_| *stats);
         let (begun, before) = std::mem::replace(&mut self.begun, (now, *stats));
         let interval = self.recorder.take_interval(self.flow);
         let span = Span {

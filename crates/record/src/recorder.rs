@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidemark_cell::network::UeRadio;
-use tidemark_core::{Duration, FlowId, Instant};
+use tidemark_core::{Duration, FlowId, Instant, Slab};
 use tidemark_senders::Stats;
 use tidemark_senders::media::FrameBudget;
 
@@ -39,13 +39,13 @@ impl Limits {
 pub struct Recorder {
     warm: Instant,
     limits: Limits,
-    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) flows: Slab<usize, FlowRecord>,
     /// Numbers of flows that are not numbered from the beginning, by UE.
     index: BTreeMap<(usize, FlowId), usize>,
     /// Numbers of the flows that count what is beyond the limit, by UE.
     others: BTreeMap<usize, usize>,
-    pub(crate) ues: Vec<UeRecord>,
-    pub(crate) cells: Vec<CellRecord>,
+    pub(crate) ues: Slab<usize, UeRecord>,
+    pub(crate) cells: Slab<usize, CellRecord>,
     pub(crate) routers: Vec<RouterRecord>,
     /// Ends of the intervals of the series.
     pub(crate) times: Vec<Instant>,
@@ -86,13 +86,21 @@ impl Recorder {
     pub fn new(warmup: Duration, ues: &[NamedUe], cells: usize, limits: Limits) -> Self {
         let is_live = limits.flows < usize::MAX;
         Self {
-            warm: Instant::ZERO + warmup,
-            limits,
-            flows: Vec::new(),
-            index: BTreeMap::new(),
-            others: BTreeMap::new(),
             ues: ues.iter().map(|ue| UeRecord::new(&ue.config, is_live)).collect(),
             cells: (0..cells).map(|_| CellRecord::default()).collect(),
+            ..Self::of_nobody(Instant::ZERO + warmup, limits)
+        }
+    }
+
+    fn of_nobody(warm: Instant, limits: Limits) -> Self {
+        Self {
+            warm,
+            limits,
+            flows: Slab::new(),
+            index: BTreeMap::new(),
+            others: BTreeMap::new(),
+            ues: Slab::new(),
+            cells: Slab::new(),
             routers: Vec::new(),
             times: Vec::new(),
             stride: 1,
@@ -104,6 +112,35 @@ impl Recorder {
         }
     }
 
+    /// Recorder of what is handed to it by this one, whose samples both take.
+    pub fn part(&self) -> Self {
+        Self {
+            times: self.times.clone(),
+            stride: self.stride,
+            in_interval: self.in_interval,
+            resources_before: self.resources_before,
+            sampled: self.sampled,
+            marks: self.marks.part(),
+            ..Self::of_nobody(self.warm, self.limits)
+        }
+    }
+
+    /// Hands a UE's record to another part.
+    pub fn hand_ue(&mut self, to: &mut Self, ue: usize) {
+        self.ues.hand(&mut to.ues, ue);
+    }
+
+    /// Hands a flow's record to another part, with its marks.
+    pub fn hand_flow(&mut self, to: &mut Self, flow: usize) {
+        self.flows.hand(&mut to.flows, flow);
+        self.marks.hand_flow(&mut to.marks, flow);
+    }
+
+    /// Hands a cell's record to another part.
+    pub fn hand_cell(&mut self, to: &mut Self, cell: usize) {
+        self.cells.hand(&mut to.cells, cell);
+    }
+
     /// True for what happens after the warm-up.
     #[inline]
     pub fn counts(&self, at: Instant) -> bool {
@@ -112,8 +149,9 @@ impl Recorder {
 
     /// Adds a flow and gives its number; numbers rise from 0.
     pub fn add_flow(&mut self) -> usize {
-        self.flows.push(FlowRecord::new(self.times.len()));
-        self.flows.len() - 1
+        let flow = self.flows.next();
+        self.flows.insert(flow, Box::new(FlowRecord::new(self.times.len())));
+        flow
     }
 
     /// Sets the budget that a flow's frames should meet; without one, nothing is said of it.
@@ -221,12 +259,12 @@ impl Recorder {
         self.baseline.at
     }
 
-    /// Ends a sample of the series. `now` are the counters, of which UEs, cells and links are read; cells have UEs in `serving`, a cell's number
-    /// for each UE. `senders` gives the counters of a flow's server, of which the state is read.
-    pub fn sample(&mut self, now: &Counters, senders: impl Fn(usize) -> Stats, serving: &[usize]) {
+    /// Ends a sample of the series. `now` are the counters of the UEs, cells and links that the recorder has, in the order of their
+    /// numbers. `senders` gives the counters of a flow's server, of which the state is read.
+    pub fn sample(&mut self, now: &Counters, senders: impl Fn(usize) -> Stats) {
         let span = now.at.since(std::mem::replace(&mut self.sampled, now.at));
-        for (index, ue) in self.ues.iter_mut().enumerate() {
-            ue.sample(span, &now.ue(index));
+        for (position, ue) in self.ues.iter_mut().enumerate() {
+            ue.sample(span, &now.ue(position));
         }
         self.flows.iter_mut().filter_map(|flow| flow.watched.as_mut()).for_each(|watched| watched.sample());
         self.in_interval += 1;
@@ -234,15 +272,15 @@ impl Recorder {
             return;
         }
         self.in_interval = 0;
-        for (index, flow) in self.flows.iter_mut().enumerate() {
+        for (index, flow) in self.flows.entries_mut() {
             flow.sample(SenderState::from(&senders(index)));
         }
-        for (index, ue) in self.ues.iter_mut().enumerate() {
-            ue.point.place = place(now, serving, index);
+        for (position, ue) in self.ues.iter_mut().enumerate() {
+            ue.point.place = now.radio.get(position).copied().flatten().map(place);
             ue.points.push(std::mem::take(&mut ue.point));
         }
-        for (index, (cell, stats)) in self.cells.iter_mut().zip(&now.cells).enumerate() {
-            let ues = serving.iter().filter(|serving| **serving == index).count() as u32;
+        for ((index, cell), stats) in self.cells.entries_mut().zip(&now.cells) {
+            let ues = now.radio.iter().flatten().filter(|radio| radio.cell == index).count() as u32;
             cell.sample(*stats, now.resources - self.resources_before, ues);
         }
         for (router, rate) in self.routers.iter_mut().zip(&now.link_rates) {
@@ -262,10 +300,9 @@ impl Recorder {
     }
 }
 
-/// Place of a UE by the counters; `None` in a cell without one.
-fn place(now: &Counters, serving: &[usize], ue: usize) -> Option<Place> {
-    let UeRadio { position, sinr_db, .. } = now.radio.get(ue).copied().flatten()?;
-    Some(Place { position, sinr_db, cell: *serving.get(ue)? as u32 })
+/// Place of a UE of a network.
+fn place(UeRadio { cell, position, sinr_db, .. }: UeRadio) -> Place {
+    Place { position, sinr_db, cell: cell as u32 }
 }
 
 #[cfg(test)]
@@ -293,7 +330,6 @@ mod tests {
             ues,
             flows,
             network: None,
-            serving: &[],
             routers: &[],
             knows_queries: false,
             conservation: String::new(),
@@ -333,7 +369,7 @@ mod tests {
             let at = sent + Duration::from_millis(10);
             recorder.handle(at, Event::Arrived { flow, ue: Some(0), arrival: arrival(sent) });
             let now = Counters { at: sent + Duration::from_millis(500), ..Counters::default() };
-            recorder.sample(&now, |_| Stats::default(), &[]);
+            recorder.sample(&now, |_| Stats::default());
         }
         let flows = [FlowDescription {
             name: "f".into(),
@@ -360,7 +396,7 @@ mod tests {
             recorder.handle(at, Event::RouterSent { router, size, marked });
             recorder.handle(at, Event::RouterDropped { router });
             let now = Counters { at: end, link_rates: vec![BitRate::from_mbps(2)], ..Counters::default() };
-            recorder.sample(&now, |_| Stats::default(), &[]);
+            recorder.sample(&now, |_| Stats::default());
             if end == Instant::from_millis(1_000) {
                 recorder.begin(now);
             }
@@ -397,7 +433,7 @@ mod tests {
         for interval in 1..=100 {
             let at = Instant::from_millis(100 * interval);
             recorder.handle(at, Event::ShortCircuited { flow: 0 });
-            recorder.sample(&Counters { at, ..Counters::default() }, |_| Stats::default(), &[]);
+            recorder.sample(&Counters { at, ..Counters::default() }, |_| Stats::default());
             assert!(recorder.times.len() < limits.intervals);
         }
         let points = &recorder.flows[0].points;

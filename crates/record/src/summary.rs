@@ -39,8 +39,6 @@ pub struct Description<'a> {
     pub flows: &'a [FlowDescription],
     /// Cells of the network; `None` where there is one cell without a place.
     pub network: Option<&'a NetworkConfig>,
-    /// Cell of the network that serves each UE at the end, from 0.
-    pub serving: &'a [usize],
     /// Routers, in the order of their numbers.
     pub routers: &'a [RouterDescription],
     /// True where the recorder has every query for a bit rate.
@@ -64,7 +62,7 @@ impl Recorder {
         let warm_intervals = self.times.iter().take_while(|at| **at <= warm).count();
         let flows = self.flow_results(of, end, warm);
         let (mut ues, mut bearers) = (Vec::new(), Vec::new());
-        for index in 0..self.ues.len() {
+        for index in self.ues.keys() {
             let queue = self.queue(of, index).quantiles();
             // Sums and indices of other results are those of the figures that users read.
             let ue = self.ue_result(of, end, index, queue, (available, span)).rounded();
@@ -103,7 +101,12 @@ impl Recorder {
             routers: of.routers.iter().zip(&self.routers).map(|(of, router)| router.result(of, span)).collect(),
             jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len()),
             events: Vec::new(),
-            freezes: of.flows.iter().zip(&self.flows).flat_map(|(of, flow)| flow.frames.freezes(&of.name)).collect(),
+            freezes: of
+                .flows
+                .iter()
+                .zip(self.flows.iter())
+                .flat_map(|(of, flow)| flow.frames.freezes(&of.name))
+                .collect(),
             series,
             marks: {
                 let (flows, ues) = (of.flows.iter().map(|flow| &*flow.name), of.ues.iter().map(|ue| &*ue.name));
@@ -116,7 +119,7 @@ impl Recorder {
 
     fn flow_results(&self, of: &Description<'_>, end: &Counters, warm: Instant) -> Vec<FlowResult> {
         let before = &self.baseline;
-        let flows = of.flows.iter().zip(&self.flows).enumerate();
+        let flows = of.flows.iter().zip(self.flows.iter()).enumerate();
         let result = flows.map(|(index, (flow, record))| {
             let ends = end.servers.get(index).zip(end.clients.get(index)).and_then(|(server, client)| {
                 let (server_before, client_before) = (before.servers.get(index)?, before.clients.get(index)?);
@@ -131,7 +134,8 @@ impl Recorder {
     fn queue(&self, of: &Description<'_>, ue: usize) -> Distribution {
         let mut all = Distribution::default();
         if self.ues[ue].bearers.is_empty() {
-            let flows = of.flows.iter().zip(&self.flows).filter(|(flow, _)| flow.ue == Some(ue) && !flow.is_uplink);
+            let flows =
+                of.flows.iter().zip(self.flows.iter()).filter(|(flow, _)| flow.ue == Some(ue) && !flow.is_uplink);
             flows.for_each(|(_, record)| all.merge(&record.queue));
         } else {
             self.ues[ue].bearers.iter().for_each(|bearer| all.merge(bearer));
@@ -200,7 +204,7 @@ impl Recorder {
         let measurements = after.measurements - before.measurements;
         let sum = after.sinr_sum_db - before.sinr_sum_db;
         Some(UePlace {
-            cell: of.network?.cell_name(*of.serving.get(ue)?),
+            cell: of.network?.cell_name(after.cell),
             position_m: after.position,
             handovers: after.handovers - before.handovers,
             sinr_db: (measurements > 0).then(|| sum / measurements as f64),
@@ -263,7 +267,7 @@ impl Recorder {
 
     /// Places of UEs over time; none in a cell without a place.
     fn places(&self, series: &mut UeSeries) {
-        for points in self.ues.iter().map(|ue| &ue.points).filter(|_| !self.cells.is_empty()) {
+        for points in self.ues.iter().map(|ue| &ue.points).filter(|_| self.cells.next() > 0) {
             let places: Vec<_> = points.iter().filter_map(|point| point.place).collect();
             series.east_m.push(places.iter().map(|place| place.position[0]).collect());
             series.north_m.push(places.iter().map(|place| place.position[1]).collect());

@@ -12,14 +12,17 @@ mod flow;
 pub mod ledger;
 mod marked;
 pub mod modem;
+mod parts;
 mod recommend;
 pub mod scenario;
+mod shard;
 mod sides;
 mod simulation;
 mod stamped;
 mod summary;
 mod warning;
 mod wire;
+mod workers;
 
 pub use capture::Capture;
 pub use ledger::NotConserved;

@@ -1,4 +1,4 @@
-//! Sides of a run: the access network's side and the ends beyond the wires.
+//! Sides of a shard: the access network's side and the ends beyond the wires.
 //!
 //! What passes from one side to the other takes the delay of a wire. Each side therefore runs ahead of the other for so long before
 //! the other has its turn, and what it does stays in the processor's caches. The result is the same as if everything were taken in
@@ -7,71 +7,69 @@
 use tidemark_core::{Duration, Instant};
 
 use crate::event::EventQueue;
-use crate::simulation::{Event, Simulation};
+use crate::shard::{Event, Shard};
 use crate::wire::Wire;
 
-/// An event that concerns both sides, which stand at the same time then.
-#[derive(Clone, Copy, Debug)]
+/// What both sides of all shards stand still for, at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// An interval of the series ends.
-    Sample,
+    /// The radio is measured, and UEs change cells.
+    Measurement,
     /// The warm-up ends.
     WarmUpEnds,
+    /// An interval of the series ends.
+    Sample,
+    /// Nothing is done.
+    #[cfg(test)]
+    Pause,
     /// The run ends.
     End,
 }
 
-/// Part of the run in which the next thing happens.
+/// Part of a shard in which the next thing happens.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
-    Network,
+    Cells,
     Down(usize),
     Router(usize),
     Link(usize),
     Events,
 }
 
-impl Simulation<'_> {
-    /// The least delays of the wires down and up.
-    pub(crate) fn least_delays(&self) -> [Duration; 2] {
-        [&self.down, &self.up].map(|wires| wires.iter().map(Wire::least).min().unwrap_or_default())
+impl Mark {
+    /// True if the mark at this time comes after what happens at a source. It comes before the events of its time, and after what
+    /// leaves cells, wires and routers then; a measurement comes before that.
+    fn is_after(self, mark: Instant, at: Instant, source: Source) -> bool {
+        at < mark || at == mark && self != Self::Measurement && !matches!(source, Source::Events)
     }
+}
 
-    /// Runs until the scenario's end, or until `proceed` answers false after an interval of the series; says how far that was. What
-    /// goes down the wires is not felt before the first of these spans has passed, what goes up not before the second.
-    pub(crate) fn run_sides(&mut self, [down, up]: [Duration; 2], proceed: impl Fn(Instant) -> bool) -> Instant {
+impl Shard {
+    /// Runs until a mark.
+    pub(crate) fn run_until(&mut self, at: Instant, mark: Mark) {
         const TICK: Duration = Duration::from_nanos(1);
-        let end = Instant::ZERO + self.scenario.duration;
-        self.marks.schedule(end + TICK, Mark::End);
+        let [down, up] = self.ahead;
         loop {
             let (access, source) = self.next_at_access();
             let remote = self.next_beyond().0;
-            let mark = self.marks.next_deadline().unwrap_or(Instant::FAR);
-            if mark <= remote && !comes_before(mark, access, source) {
-                match self.marks.pop() {
-                    Some((now, Mark::Sample)) => {
-                        self.sample(now);
-                        self.marks.schedule(now + self.scenario.sample_interval, Mark::Sample);
-                        if !proceed(now) {
-                            return now;
-                        }
-                    }
-                    Some((now, Mark::WarmUpEnds)) => self.end_warm_up(now),
-                    Some((_, Mark::End)) | None => return end,
-                }
-                continue;
+            if at <= remote && !mark.is_after(at, access, source) {
+                break;
             }
             // What comes next on the other side cannot be felt here before then; nor can what it will answer.
             let mut until = access.min(remote + down) + up;
             if remote < access {
                 until = until.max(remote + TICK);
             }
-            if remote < until.min(mark) {
-                self.run_beyond(until.min(mark));
+            if remote < until.min(at) {
+                self.run_beyond(until.min(at));
             } else {
                 let until = remote.min(access + up) + down;
-                self.run_access(until.max(access + TICK), mark);
+                self.run_access(until.max(access + TICK), |now, source| mark.is_after(at, now, source));
             }
+        }
+        // Cells that are due send before they are measured; what left them is taken then, to wherever its UE is.
+        if mark == Mark::Measurement && self.cells.next_deadline().is_some_and(|due| due <= at) {
+            self.cells.handle_timeout(at);
         }
     }
 
@@ -91,16 +89,16 @@ impl Simulation<'_> {
     }
 
     /// Does what happens at the access network before `until` and before a mark.
-    fn run_access(&mut self, until: Instant, mark: Instant) {
+    fn run_access(&mut self, until: Instant, is_before_mark: impl Fn(Instant, Source) -> bool) {
         loop {
             let (now, source) = self.next_at_access();
-            if now >= until || !comes_before(mark, now, source) {
+            if now >= until || !is_before_mark(now, source) {
                 return;
             }
             match source {
-                Source::Network => {
-                    self.network.handle_timeout(now);
-                    self.drain_network(now);
+                Source::Cells => {
+                    self.cells.handle_timeout(now);
+                    self.drain_cells(now);
                 }
                 Source::Down(wire) => self.leave_wire(now, wire),
                 Source::Router(router) => self.leave_router(now, router),
@@ -117,12 +115,12 @@ impl Simulation<'_> {
     /// Finds what happens next at the access network. At one time cells go first, then the wires, routers and what is between them: what comes from
     /// them may answer an event, never the reverse.
     fn next_at_access(&mut self) -> (Instant, Source) {
-        let cells = self.network.next_deadline().unwrap_or(Instant::FAR);
+        let cells = self.cells.next_deadline().unwrap_or(Instant::FAR);
         let events = self.events.next_deadline().unwrap_or(Instant::FAR);
         let out = self.first_out.unwrap_or_else(|| self.find_first_out());
         self.first_out = Some(out);
         if cells <= out.0.min(events) {
-            (cells, Source::Network)
+            (cells, Source::Cells)
         } else if out.0 <= events {
             out
         } else {
@@ -161,22 +159,13 @@ impl Simulation<'_> {
     pub(crate) fn events_of(&mut self, remote: bool) -> &mut EventQueue<Event> {
         if remote { &mut self.remote_events } else { &mut self.events }
     }
-
-    fn end_warm_up(&mut self, now: Instant) {
-        self.now = now;
-        self.recorder.begin(self.counters());
-    }
-}
-
-/// A mark comes before the events of its time, and after what leaves cells, wires and routers then.
-fn comes_before(mark: Instant, at: Instant, source: Source) -> bool {
-    at < mark || at == mark && !matches!(source, Source::Events)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
+    use crate::Simulation;
     use crate::scenario::Scenario;
 
     use super::*;
@@ -185,8 +174,8 @@ mod tests {
         let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios")).join(file);
         let scenario = Scenario::load(&file, &["duration=\"3 s\"".to_owned(), "warmup=\"1 s\"".to_owned()]).unwrap();
         let mut run = Simulation::new(&scenario).unwrap();
-        let ahead = ahead.unwrap_or_else(|| run.least_delays());
-        let result = run.run_ahead(ahead, |_| true).unwrap();
+        run.shards[0].ahead = ahead.unwrap_or(run.shards[0].ahead);
+        let result = run.run(|_| true).unwrap();
         serde_json::to_string(&result).unwrap()
     }
 

@@ -1,52 +1,54 @@
 //! Result of a run: what its recorder says, with warnings.
 
-use tidemark_cell::UeId;
+use tidemark_cell::{Radio, UeId};
 use tidemark_core::Instant;
 use tidemark_record::{Counters, Description, FlowDescription, RouterDescription, RunResult, bearers};
 
 use crate::flow::Flow;
 use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
-use crate::simulation::Simulation;
+use crate::shard::Shard;
 use crate::warning::limited_by_buffers;
 
-impl Simulation<'_> {
+impl Shard {
     /// Reads all counters as they are now.
-    pub(crate) fn counters(&self) -> Counters {
-        let ues = || (0..self.scenario_ues).map(UeId);
+    pub(crate) fn counters(&self, now: Instant, radio: Option<&Radio>) -> Counters {
         Counters {
             servers: self.flows.iter().map(Flow::server_stats).collect(),
             clients: self.flows.iter().map(Flow::client_stats).collect(),
-            bearers: ues().map(|ue| self.network.bearers(ue).collect()).collect(),
-            uplink_resources: self.network.uplink_resources_between(Instant::ZERO, self.now),
-            ..self.cell_counters()
+            bearers: self.ues.keys().map(|ue| self.cells.bearers(ue).collect()).collect(),
+            uplink_resources: self.cells.uplink_resources_between(Instant::ZERO, now),
+            ..self.cell_counters(now, radio)
         }
     }
 
     /// Reads the counters of cells, UEs and links that the series look at.
-    pub(crate) fn cell_counters(&self) -> Counters {
+    fn cell_counters(&self, now: Instant, radio: Option<&Radio>) -> Counters {
         Counters {
-            at: self.now,
-            ues: (0..self.scenario_ues).map(|ue| self.network.ue(self.now, UeId(ue)).unwrap_or_default()).collect(),
-            cells: self.network.cells().collect(),
-            radio: (0..self.scenario_ues).map(|ue| self.network.radio(UeId(ue))).collect(),
-            link_rates: self.routers.iter().map(|router| router.rate(self.now)).collect(),
-            resources: self.network.resources_between(Instant::ZERO, self.now),
+            at: now,
+            ues: self.ues.keys().map(|ue| self.cells.ue(now, ue).unwrap_or_default()).collect(),
+            cells: self.cells.stats().collect(),
+            radio: self.ues.keys().map(|ue| radio?.ue(ue)).collect(),
+            link_rates: self.routers.iter().map(|router| router.rate(now)).collect(),
+            resources: self.cells.resources_between(Instant::ZERO, now),
             ..Counters::default()
         }
     }
 
-    /// Cell of each UE, from 0.
-    pub(crate) fn serving(&self) -> Vec<usize> {
-        (0..self.scenario_ues).filter_map(|ue| self.network.cell_of(UeId(ue))).collect()
+    /// Ends an interval of the series.
+    pub(crate) fn sample(&mut self, now: Instant, radio: Option<&Radio>) {
+        self.decided.hand_to(&mut self.recorder.marks);
+        let senders = |flow: usize| self.flows[flow].server_stats();
+        self.recorder.sample(&self.cell_counters(now, radio), senders);
     }
 }
 
-pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult {
+/// Result of a run up to `now`, whose shards are one again.
+pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: Option<&Radio>) -> RunResult {
     let (ues, warm) = (scenario.ues(), Instant::ZERO + scenario.warmup);
     let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| RouterDescription {
         name: config.name.clone(),
         law: config.queue.law(),
-        capacity: router.capacity(warm, run.now),
+        capacity: router.capacity(warm, now),
     });
     let routers: Vec<_> = routers.collect();
     let named = scenario.flows(&ues);
@@ -60,13 +62,12 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         ues: &ues,
         flows: &flows,
         network: scenario.network.as_ref(),
-        serving: &run.serving(),
         routers: &routers,
         knows_queries: true,
         conservation: format!("bytes sent = delivered + dropped + queued holds for all {} flows", flows.len()),
         scenario: &scenario.text,
     };
-    let mut result = run.recorder.result(&description, &run.counters());
+    let mut result = run.recorder.result(&description, &run.counters(now, radio));
     result.warnings = scenario.warnings();
     result.warnings.extend(scenario.broken_guarantees(&result.bearers));
     result.warnings.extend(limited_by_buffers(&result.flows));
@@ -76,7 +77,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
 /// Names of the flow with this number, and its law: of its bearer, or of the routers on the way of its data.
 fn description(
     scenario: &Scenario,
-    run: &Simulation<'_>,
+    run: &Shard,
     ues: &[NamedUe],
     flow: &NamedFlow<'_>,
     index: usize,

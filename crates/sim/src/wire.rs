@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Duration, Instant, Packet, Stream};
+use tidemark_core::{Duration, FlowId, Instant, Packet, Stream};
+
+use crate::event::Place;
 
 /// A varying delay is cut at this many standard deviations (RFC 8868: a bounded delay variation, without reordering).
 pub(crate) const JITTER_CUT: u64 = 3;
@@ -25,6 +27,10 @@ impl<P> Wire<P> {
     /// Delays of `delay`, all of them.
     pub(crate) fn constant(delay: Duration) -> Self {
         Self { delay, jitter: None, queue: VecDeque::new(), next: Instant::FAR }
+    }
+    /// True for a wire with jitter.
+    pub(crate) fn varies(&self) -> bool {
+        self.jitter.is_some()
     }
     /// True for a wire of exactly this delay.
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
@@ -66,6 +72,21 @@ impl<P> Wire<P> {
         let (_, packet) = self.queue.pop_front()?;
         self.next = self.queue.front().map_or(Instant::FAR, |(at, _)| *at);
         Some(packet)
+    }
+    /// The same wire without packets, for another shard; of a wire with jitter it is a stand-in, until the wire itself is handed there.
+    pub(crate) fn part(&self) -> Self {
+        Self::constant(self.delay)
+    }
+    /// Hands packets of some flows to the same wire of another shard, which stand before or behind those that come out at the same time.
+    /// A wire with jitter is one flow's alone.
+    pub(crate) fn hand(&mut self, to: &mut Self, place: Place, is_handed: impl Fn(FlowId) -> bool) {
+        if self.varies() {
+            return;
+        }
+        let (handed, kept): (Vec<_>, _) = self.queue.drain(..).partition(|(_, packet)| is_handed(packet.flow));
+        self.queue = kept.into();
+        to.queue = place.merge(to.queue.drain(..), handed, |(at, _)| *at).into();
+        [self, to].into_iter().for_each(|wire| wire.next = wire.queue.front().map_or(Instant::FAR, |(at, _)| *at));
     }
     /// Packets on the way.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {

@@ -9,7 +9,7 @@ use crate::handover::HandoverExecution;
 use crate::output::UeId;
 
 /// A UE between two cells, with what its old cell held of it.
-pub(crate) struct Leaving<P> {
+pub struct Leaving<P> {
     context: Box<UeContext>,
     radio: du::Leaving<P>,
 }

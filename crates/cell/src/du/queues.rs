@@ -19,13 +19,13 @@ use crate::ue_stack::{Prioritisation, UeStack};
 
 /// Means that the fading of a deployed UE goes around.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Means {
+pub struct Means {
     /// Mean SINR in dB.
-    pub(crate) sinr_db: f64,
+    pub sinr_db: f64,
     /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
-    pub(crate) uplink_db: f64,
+    pub uplink_db: f64,
     /// Power of the wave in line of sight over that of all others.
-    pub(crate) rice_k: f64,
+    pub rice_k: f64,
 }
 
 /// UEs of a DU with their bearers.

@@ -1,11 +1,13 @@
 //! Radio between cells and UEs: powers, loads, and the UEs that should change cells.
 
 use tidemark_core::{ConfigError, Instant};
-use tidemark_radio::deployment::{DeployedConfig, Plan, Point, Reception};
+use tidemark_radio::channel::ChannelConfig;
+use tidemark_radio::deployment::{Plan, Point, Reception};
 
 use super::config::{HandoverConfig, NetworkConfig};
-use crate::config::CellConfig;
+use crate::config::{CellConfig, UeConfig};
 use crate::du::Means;
+use crate::handover::HandoverExecution;
 use crate::output::{CellStats, UeId};
 
 /// Thermal noise in dBm/Hz.
@@ -13,9 +15,9 @@ const NOISE_DBM_HZ: f64 = -174.0;
 /// Noise figure of a gNB's receiver, in dB, as in 3GPP's evaluations (TR 38.802 table A.2.1-1).
 const GNB_NOISE_FIGURE_DB: f64 = 5.0;
 
-/// The radio of a network.
+/// Radio between the cells and the UEs of a network: the cell of each UE, and what it receives there.
 #[derive(Clone, Debug)]
-pub(super) struct Radio {
+pub struct Radio {
     config: NetworkConfig,
     plan: Plan,
     /// Noise of the whole carrier in mW.
@@ -36,6 +38,7 @@ pub(super) struct Radio {
 #[derive(Clone, Debug)]
 struct RadioState {
     reception: Reception,
+    serving: usize,
     sinr_db: f64,
     /// Begin of the time in which each cell is better than the UE's own by the hysteresis; `None` if it is not.
     better: Vec<Option<Instant>>,
@@ -44,9 +47,22 @@ struct RadioState {
     measurements: u64,
 }
 
+/// A UE that changes cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handover {
+    /// The UE.
+    pub ue: UeId,
+    /// Number of its old cell.
+    pub source: usize,
+    /// Number of its new cell.
+    pub target: usize,
+}
+
 /// Position of a UE and what it receives. Counters count from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UeRadio {
+    /// Number of its cell.
+    pub cell: usize,
     /// Metres east and north of the centre site.
     pub position: Point,
     /// Power that it receives of its cell at full load, in dBm: the whole carrier, not one resource element.
@@ -62,7 +78,11 @@ pub struct UeRadio {
 }
 
 impl Radio {
-    pub(super) fn new(config: &NetworkConfig, cell: &CellConfig) -> Result<Self, ConfigError> {
+    /// Radio of a network of cells of this kind.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn new(config: &NetworkConfig, cell: &CellConfig) -> Result<Self, ConfigError> {
         config.validate()?;
         let hertz = f64::from(cell.resource_blocks() * 12 * 15_000 * (1 << cell.numerology));
         let thermal_dbm = NOISE_DBM_HZ + 10.0 * libm::log10(hertz);
@@ -87,53 +107,60 @@ impl Radio {
         })
     }
 
-    pub(super) fn carrier_ghz(&self) -> f64 {
-        self.plan.carrier_ghz()
+    /// Adds the next UE; the cell that it receives best is its own. Its channel learns of carrier and antennas.
+    ///
+    /// # Errors
+    /// The first field that cannot be used; `channel.model` of a UE without a position.
+    pub fn add_ue(&mut self, config: &mut UeConfig, seed: u64) -> Result<usize, ConfigError> {
+        config.validate()?;
+        let ChannelConfig::Deployed(deployed) = &mut config.channel else {
+            return Err(ConfigError::new("channel.model", "in a network of cells it is `deployed`"));
+        };
+        (deployed.carrier_ghz, deployed.antennas) = (Some(self.plan.carrier_ghz()), self.config.antennas);
+        let reception = Reception::new(&self.plan, deployed, self.ues.len() as u32, seed);
+        let serving = reception.best();
+        let sinr_db = self.sinr(&reception, serving);
+        let better = vec![None; self.load.len()];
+        self.ues.push(RadioState {
+            reception,
+            serving,
+            sinr_db,
+            better,
+            handovers: 0,
+            sinr_sum_db: 0.0,
+            measurements: 0,
+        });
+        Ok(serving)
     }
-    pub(super) fn antennas(&self) -> u32 {
-        self.config.antennas
+
+    /// Execution of the handovers that a measurement asks for.
+    pub fn execution(&self) -> HandoverExecution {
+        self.config.handover.execution()
     }
-    pub(super) fn handover(&self) -> &HandoverConfig {
-        &self.config.handover
-    }
-    pub(super) fn next_measurement(&self) -> Instant {
+
+    /// Time of the next measurement.
+    pub fn next_measurement(&self) -> Instant {
         self.next
     }
 
-    /// Adds a UE; the cell that it receives best is its own.
-    pub(super) fn add_ue(&mut self, config: &DeployedConfig, seed: u64) -> usize {
-        let reception = Reception::new(&self.plan, config, self.ues.len() as u32, seed);
-        let cell = reception.best();
-        let sinr_db = self.sinr(&reception, cell);
-        let zero = 0;
-        self.ues.push(RadioState {
-            reception,
-            sinr_db,
-            better: vec![None; self.load.len()],
-            handovers: zero,
-            sinr_sum_db: 0.0,
-            measurements: zero,
-        });
-        cell
-    }
-
-    /// Gives a UE's radio in its cell, as of the last measurement.
-    pub(super) fn means(&self, id: UeId, serving: usize) -> Means {
-        let ue = &self.ues[id.0 as usize];
+    /// Gives the means of a UE's channel in its cell, as of the last measurement.
+    pub fn means(&self, id: UeId) -> Means {
+        let RadioState { reception, serving, sinr_db, .. } = &self.ues[id.0 as usize];
         Means {
-            sinr_db: ue.sinr_db,
-            uplink_db: 10.0 * libm::log10(ue.reception.power_mw()[serving]) + self.uplink_db,
-            rice_k: ue.reception.rice_k(&self.plan, serving),
+            sinr_db: *sinr_db,
+            uplink_db: 10.0 * libm::log10(reception.power_mw()[*serving]) + self.uplink_db,
+            rice_k: reception.rice_k(&self.plan, *serving),
         }
     }
 
-    /// Learns what each cell used since the last time; `available` says what it had from then on.
-    pub(super) fn measure(
+    /// Looks at loads, positions and powers. `cells` are the counters of all cells, in their order, and `available` says how much
+    /// each had since an instant. Gives the UEs that change cells, in their order: their means are those in the new cell.
+    pub fn measure(
         &mut self,
         now: Instant,
         cells: impl Iterator<Item = CellStats>,
         available: impl FnOnce(Instant) -> u64,
-    ) {
+    ) -> Vec<Handover> {
         let available = available(self.measured).max(1) as f64;
         for ((load, used), stats) in self.load.iter_mut().zip(&mut self.used).zip(cells) {
             *load = ((stats.resources - *used) as f64 / available).min(1.0);
@@ -141,28 +168,32 @@ impl Radio {
         }
         self.measured = now;
         self.next = now + self.config.measurement_period;
+        (0..self.ues.len()).filter_map(|ue| self.update_ue(now, ue)).collect()
     }
 
-    /// Looks at a UE; the cell that it should change to, if it should.
-    pub(super) fn update_ue(&mut self, now: Instant, id: UeId, serving: usize) -> Option<usize> {
-        let ue = &mut self.ues[id.0 as usize];
+    /// Looks at a UE, which may change cells.
+    fn update_ue(&mut self, now: Instant, index: usize) -> Option<Handover> {
+        let ue = &mut self.ues[index];
         ue.reception.update(&self.plan, now);
-        let powers = ue.reception.power_mw();
-        let target = should_change(&mut ue.better, powers, now, serving, &self.config.handover);
+        let (powers, source) = (ue.reception.power_mw(), ue.serving);
+        let target = should_change(&mut ue.better, powers, now, source, &self.config.handover);
+        ue.serving = target.unwrap_or(source);
         ue.handovers += u64::from(target.is_some());
-        let sinr_db = self.sinr(&self.ues[id.0 as usize].reception, target.unwrap_or(serving));
-        let ue = &mut self.ues[id.0 as usize];
+        let sinr_db = self.sinr(&self.ues[index].reception, target.unwrap_or(source));
+        let ue = &mut self.ues[index];
         ue.sinr_db = sinr_db;
         ue.sinr_sum_db += sinr_db;
         ue.measurements += 1;
-        target
+        target.map(|target| Handover { ue: UeId(index as u32), source, target })
     }
 
-    pub(super) fn ue(&self, id: UeId, serving: usize) -> Option<UeRadio> {
+    /// Gives a UE's cell, position and what it receives; `None` if there is no such UE.
+    pub fn ue(&self, id: UeId) -> Option<UeRadio> {
         let ue = self.ues.get(id.0 as usize)?;
         Some(UeRadio {
+            cell: ue.serving,
             position: ue.reception.position(),
-            power_dbm: 10.0 * libm::log10(ue.reception.power_mw()[serving]),
+            power_dbm: 10.0 * libm::log10(ue.reception.power_mw()[ue.serving]),
             sinr_db: ue.sinr_db,
             sinr_sum_db: ue.sinr_sum_db,
             measurements: ue.measurements,
@@ -214,8 +245,14 @@ fn should_change(
 #[cfg(test)]
 mod tests {
     use tidemark_core::Duration;
+    use tidemark_radio::deployment::DeployedConfig;
 
     use super::*;
+
+    fn deployed() -> UeConfig {
+        let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
+        UeConfig { channel: ChannelConfig::Deployed(deployed), ..UeConfig::default() }
+    }
 
     #[test]
     fn the_time_to_trigger_runs_for_each_cell() {
@@ -262,10 +299,9 @@ mod tests {
     #[test]
     fn a_lone_cell_is_measured_as_it_is_received_but_for_powers_and_noise() {
         let config = NetworkConfig { sites: 1, sectors: 1, ..NetworkConfig::default() };
-        let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
         let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
-        radio.add_ue(&deployed, 1);
-        let Means { sinr_db: down, uplink_db: up, .. } = radio.means(UeId(0), 0);
+        radio.add_ue(&mut deployed(), 1).unwrap();
+        let Means { sinr_db: down, uplink_db: up, .. } = radio.means(UeId(0));
         // 23 instead of 49 dBm, with a noise figure of 5 instead of 9 dB.
         assert!((up - (down - 26.0 + 4.0)).abs() < 1e-9, "{up} dB, down {down} dB");
     }
@@ -274,12 +310,11 @@ mod tests {
     fn antennas_add_up_at_their_own_ue_and_not_at_others() {
         let means = |antennas| {
             let config = NetworkConfig { sites: 1, antennas, ..NetworkConfig::default() };
-            let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
             let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
             // The other two cells send all the time.
             radio.load.fill(1.0);
-            let cell = radio.add_ue(&deployed, 1);
-            (radio.means(UeId(0), cell), radio.ue(UeId(0), cell).unwrap().power_dbm)
+            radio.add_ue(&mut deployed(), 1).unwrap();
+            (radio.means(UeId(0)), radio.ue(UeId(0)).unwrap().power_dbm)
         };
         let (one, power) = means(1);
         let (four, same) = means(4);

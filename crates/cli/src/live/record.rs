@@ -189,7 +189,6 @@ impl Recorder {
             ues: &self.ues,
             flows: &flows,
             network: None,
-            serving: &[],
             routers: &[],
             // Only the modems know what queries there were.
             knows_queries: false,
@@ -314,7 +313,7 @@ impl Observer for Recorder {
             self.has_begun = true;
             self.recorder.begin(self.last.clone());
         }
-        self.recorder.sample(&self.last, |_| Stats::default(), &[]);
+        self.recorder.sample(&self.last, |_| Stats::default());
     }
 }
 

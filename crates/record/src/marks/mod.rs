@@ -9,7 +9,7 @@ mod ring;
 mod row;
 
 use tidemark_cell::{DelaySplit, DropReason};
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Slab};
 use tidemark_marker::{Decision, RlcQueue};
 
 use self::mark::{Fate, Mark};
@@ -76,7 +76,7 @@ pub struct Answer {
 /// Marks of all flows.
 #[derive(Debug, Default)]
 pub struct Marks {
-    flows: Vec<Ring>,
+    flows: Slab<usize, Ring>,
     /// Flows that are known to come.
     expected: usize,
     /// Marks of each flow that are kept, which is the fewer the more flows there are; 0 where none are.
@@ -92,6 +92,16 @@ impl Marks {
         self.bound();
     }
 
+    /// Keeps marks of flows that are handed to it, as many as this keeps.
+    pub(crate) fn part(&self) -> Self {
+        Self { flows: Slab::new(), ..*self }
+    }
+
+    /// Hands the marks of a flow to another part.
+    pub(crate) fn hand_flow(&mut self, to: &mut Self, flow: usize) {
+        self.flows.hand(&mut to.flows, flow);
+    }
+
     /// True where marks are kept.
     pub fn are_kept(&self) -> bool {
         self.of_flow > 0
@@ -102,8 +112,8 @@ impl Marks {
         if !self.are_kept() {
             return;
         }
-        if self.flows.len() <= flow {
-            self.flows.resize_with(flow + 1, Ring::new);
+        if self.flows.get(flow).is_none() {
+            self.flows.insert(flow, Box::new(Ring::new()));
             self.bound();
         }
         self.flows[flow].open(Mark::new(decided), self.of_flow);
@@ -162,7 +172,7 @@ impl Marks {
     pub fn latest(&self, count: usize) -> Vec<Latest> {
         let of_flow =
             |(flow, ring): (usize, &Ring)| ring.latest(count).map(|mark| mark.latest(flow)).collect::<Vec<_>>();
-        let mut latest: Vec<_> = self.flows.iter().enumerate().flat_map(of_flow).collect();
+        let mut latest: Vec<_> = self.flows.entries().flat_map(of_flow).collect();
         latest.sort_by_key(|mark| (mark.at, mark.packet));
         latest.split_off(latest.len().saturating_sub(count))
     }
@@ -179,8 +189,8 @@ impl Marks {
         let heading = MarkResult::STRUCT.fields.iter().map(|field| field.name);
         text.extend_from_slice(heading.collect::<Vec<_>>().join(",").as_bytes());
         text.push(b'\n');
-        for (name, ring) in flows.map(quoted).zip(&self.flows) {
-            for mark in ring.marks() {
+        for (flow, name) in flows.map(quoted).enumerate() {
+            for mark in self.flows.get(flow).map(Ring::marks).unwrap_or_default() {
                 mark.write(&name, &ues, &mut Row::begin(&mut text));
             }
         }
@@ -196,7 +206,7 @@ impl Marks {
 
     /// Divides the marks among the flows; each lets go of what it has beyond its part.
     fn bound(&mut self) {
-        let flows = self.expected.max(self.flows.len()).max(1);
+        let flows = self.expected.max(self.flows.next()).max(1);
         self.of_flow = (MAX_MARKS / flows).clamp(MIN_OF_FLOW, MAX_OF_FLOW);
         self.flows.iter_mut().for_each(|ring| ring.bound(self.of_flow));
     }

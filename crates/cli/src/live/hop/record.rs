@@ -96,7 +96,6 @@ impl Recorder {
                 ues: &[],
                 flows: &flows,
                 network: None,
-                serving: &[],
                 routers: &routers,
                 knows_queries: false,
                 conservation: "not checked: a hop's endpoints are not its own".into(),
@@ -138,7 +137,7 @@ impl HopObserver for Recorder {
             self.capacity_before = capacity;
             self.recorder.begin(self.last.clone());
         }
-        self.recorder.sample(&self.last, |_| Stats::default(), &[]);
+        self.recorder.sample(&self.last, |_| Stats::default());
         let lateness = lateness(progress.lateness);
         self.live = Some(LiveResult {
             lateness_us: lateness,
