@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::study::{self, Common};
 use crate::{front, input, pool, report, results};
 use tidemark_terminal::error::diagnostic;
-use tidemark_terminal::{detail, interrupt, say};
+use tidemark_terminal::{detail, interrupt, parallel, say};
 
 /// Values that replace those of a scenario.
 #[derive(Args)]
@@ -50,6 +50,10 @@ pub(crate) struct Run {
     /// Folder for captures with real headers, of both sides of the CU: core.pcapng and f1u.pcapng
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Threads that the cells of a network run in; whatever their number, the results are the same. Seeds and studies run on all
+    /// processors anyway, each run in one thread [default: one for each processor]
+    #[arg(long, value_name = "N", conflicts_with = "seeds", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    threads: Option<u16>,
     #[command(flatten)]
     study: study::StudyOptions,
     #[command(flatten)]
@@ -95,9 +99,9 @@ impl Run {
         };
         let file = input::read(file)?;
         if self.study.asks() || study::is_study(&file) {
-            if self.changes.seed.is_some() || self.pcap.is_some() {
+            if self.changes.seed.is_some() || self.pcap.is_some() || self.threads.is_some() {
                 return Err(miette!(
-                    "--seed and --pcap are of one run, and this is a study: --seeds names how many it has"
+                    "--seed, --pcap and --threads are of one run, and this is a study: --seeds names how many it has"
                 ));
             }
             return self.study.execute(file, &common);
@@ -128,7 +132,8 @@ impl Run {
         });
         let capture = capture.transpose()?;
         detail!("{}, into {}", scenario.outline(), out.display());
-        let mut result = simulate(scenario, &scenario.name, capture.as_ref())?;
+        let mut result =
+            simulate(scenario, self.threads.map_or_else(parallel::processors, usize::from), capture.as_ref())?;
         if let Some(capture) = capture {
             capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
         }
@@ -151,14 +156,15 @@ pub(crate) fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
-/// Runs a scenario with a progress bar on a terminal.
-pub(crate) fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> Result<RunResult> {
+/// Runs a scenario in so many threads, with a progress bar on a terminal.
+fn simulate(scenario: &Scenario, threads: usize, capture: Option<&Capture>) -> Result<RunResult> {
     let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
+    simulation.set_threads(threads).map_err(|error| miette!("{error}: fewer than {threads} may do, by --threads"))?;
     if let Some(capture) = capture {
         simulation.capture(capture);
     }
     simulation.keep_marks();
-    let progress = Progress::new(label, scenario.duration);
+    let progress = Progress::new(&scenario.name, scenario.duration);
     let proceed = |now| {
         progress.at(now);
         !interrupt::happened()

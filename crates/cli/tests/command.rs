@@ -74,6 +74,23 @@ fn a_run_leaves_its_files_and_prints_its_tables_without_a_progress_bar() {
 }
 
 #[test]
+fn threads_change_no_byte_and_are_of_one_run() {
+    let folder = TempDir::new().unwrap();
+    let file = scenarios().join("network/drive.toml").display().to_string();
+    let run = |threads: &str, more: &[&str]| {
+        let out = folder.path().join(threads).display().to_string();
+        let short = ["--set", "duration=\"1 s\"", "--set", "warmup=\"200 ms\"", "--threads", threads, "--out", &out];
+        let output = tidemark(&[&["run", &file], &short[..], more].concat());
+        let result = ["summary.json", "series-ues.csv", "marks.csv"].map(|name| fs::read(format!("{out}/{name}")).ok());
+        (text(&output.stderr), result)
+    };
+    let (errors, alone) = run("1", &[]);
+    assert!(errors.is_empty() && alone.iter().all(Option::is_some), "{errors}");
+    assert_eq!(run("2", &[]).1, alone);
+    assert!(run("3", &["--seeds", "2"]).0.contains("cannot be used with"));
+}
+
+#[test]
 fn wrong_input_ends_with_status_2_names_the_place_and_writes_nothing() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);
