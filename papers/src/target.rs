@@ -581,9 +581,9 @@ mod tests {
     #[test]
     fn every_picture_shows_a_target() {
         let targets = Targets::load().unwrap();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproduction/pictures");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/papers/pictures");
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-        let drawn = files.filter(|file| file.extension().is_some_and(|end| end == "svg"));
+        let drawn = files.filter(|file| file.extension().is_some_and(|end| end == "csv"));
         let mut drawn: Vec<_> = drawn.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
         drawn.sort();
         assert_eq!(targets.pictures.keys().cloned().collect::<Vec<_>>(), drawn, "pictures.toml and the folder");
