@@ -1,4 +1,4 @@
-//! The two ends of a flow, made of its congestion control and its application.
+//! Makes the two ends of a flow from its congestion control and its application.
 
 use tidemark_core::{Bytes, ConfigError, FlowId, Stream};
 
@@ -10,10 +10,10 @@ use crate::media::{self, ReportPolicy, VideoConfig};
 use crate::source::Source;
 use crate::tcp;
 
-/// Makes the two ends of one flow: the server, which sends the data, and the client, which opens the connection
-/// and receives it. A download runs so: the first packet goes up, the second one down.
+/// Makes the two ends of one flow: the server, which sends the data, and the client, which opens the connection and
+/// receives it. In a download the first packet goes up and the second one down.
 ///
-/// `seed` is the run's; together with `flow` it names the random streams of controllers that draw numbers.
+/// `seed` is that of the run. Together with `flow` it names the random streams of controllers that draw numbers.
 ///
 /// # Errors
 /// The first field that cannot be used, or an application that the congestion control cannot carry.

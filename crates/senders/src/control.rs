@@ -1,7 +1,8 @@
-//! Congestion controls as scenarios and other crates choose them: by their configuration.
+//! Congestion controls, which scenarios and other crates choose by their configuration.
 //!
-//! [`SenderConfig`](crate::SenderConfig) lists those of this crate. A crate that has one more implements [`Controller`] (or
-//! [`MediaController`]), and [`CongestionControl`] for its configuration, and hands this to [`connect`](crate::connect):
+//! [`SenderConfig`](crate::SenderConfig) lists those of this crate. A crate that adds one implements [`Controller`] (or
+//! [`MediaController`]), implements [`CongestionControl`] for its configuration, and passes the configuration to
+//! [`connect`](crate::connect):
 //!
 //! ```
 //! use tidemark_core::{Bytes, Duration, FlowId, Instant};
@@ -69,16 +70,16 @@ use crate::endpoint::Ends;
 use crate::media::MediaController;
 use crate::source::Source;
 
-/// Facts about a congestion control that hold whatever its configuration says.
+/// Facts about a congestion control that do not depend on its configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Name in text, such as "BBR version 1".
     pub title: &'static str,
-    /// Document or code that is followed, with its version; empty without one.
+    /// Document or code that it follows, with the version; empty if there is none.
     pub follows: &'static str,
     /// Events that the rate depends on.
     pub answers: &'static str,
-    /// True if the access network's recommendations of a rate (ANBR, TS 38.321 5.18.10) reach the rate.
+    /// True if the access network's rate recommendations (ANBR, TS 38.321 5.18.10) influence the rate.
     pub recommended: bool,
 }
 
@@ -124,7 +125,7 @@ impl OverTcp<'_> {
     }
 }
 
-/// Transport that carries the data, with what makes its ends.
+/// Transport that carries the data, with the makers of its ends.
 pub enum Transport<'a> {
     /// TCP, for any application but video. The controller answers with a window, and with a pacing rate if it paces.
     Tcp(OverTcp<'a>),
@@ -141,7 +142,7 @@ pub enum Transport<'a> {
 
 /// A congestion control with its transport, as a configuration describes them.
 pub trait CongestionControl {
-    /// Facts that hold whatever the configuration says.
+    /// Facts that do not depend on the configuration.
     fn properties(&self) -> &'static Properties;
 
     /// Checks the fields, those of the transport included.
@@ -153,7 +154,7 @@ pub trait CongestionControl {
     /// Transport that carries the data.
     fn transport(&self) -> Transport<'_>;
 
-    /// Checks that a bulk transfer of this size, endless without one, can be carried.
+    /// Checks that the transport can carry a bulk transfer of this size; `None` is a transfer without end.
     ///
     /// # Errors
     /// What would be right.
@@ -161,13 +162,13 @@ pub trait CongestionControl {
         Ok(())
     }
 
-    /// Minimum rate, of a control that leaves it on a sound path as long as it has something to send; `None` without such a minimum,
-    /// and where minimum and maximum are one.
+    /// Minimum rate that the control rises above on a sound path while it has data to send; `None` if it has no such
+    /// minimum, or if minimum and maximum are equal.
     fn min_rate(&self) -> Option<BitRate> {
         None
     }
 
-    /// ECN field of the data's packets on a path that leaves it alone.
+    /// ECN field of data packets on a path that does not change it.
     fn codepoint(&self) -> Ecn {
         match self.transport() {
             Transport::Tcp(tcp) => tcp.codepoint(),

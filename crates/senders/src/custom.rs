@@ -33,14 +33,14 @@ impl fmt::Debug for CustomControl {
     }
 }
 
-/// Equal if made by one call.
+/// Equality: copies of a control that was made by one call are equal.
 impl PartialEq for CustomControl {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.control, &other.control)
     }
 }
 
-/// Writes the name alone, for the results of a run.
+/// Writes only the name, for the results of a run.
 #[cfg(feature = "serde")]
 impl serde::Serialize for CustomControl {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,5 @@
-//! Every congestion control of this crate, one line each: its name in a scenario, its configuration, a sentence for the schema.
-//! All else that is asked of one is answered by the [`CongestionControl`] of its configuration, in its own file.
+//! Every congestion control of this crate, one line each: its name in a scenario, its configuration, a sentence for the
+//! schema. Everything else about a control is in the [`CongestionControl`] of its configuration, in a file of its own.
 
 use tidemark_core::{BitRate, Bytes, ConfigError};
 
@@ -95,7 +95,7 @@ congestion_controls! {
 }
 
 impl SenderConfig {
-    /// A congestion control of another crate, which results call `name`: for programs that embed the simulator.
+    /// Wraps a congestion control of another crate, for programs that embed the simulator. Results call it `name`.
     pub fn custom(name: &'static str, control: impl CongestionControl + Send + Sync + 'static) -> Self {
         Self::Custom(CustomControl::new(name, control))
     }

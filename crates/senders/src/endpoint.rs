@@ -6,33 +6,34 @@ use crate::payload::Payload;
 
 /// A transport's sender or receiver, with its application.
 ///
-/// The driver hands over packets as they arrive, calls [`handle_timeout`](Self::handle_timeout) when the
-/// deadline has come, and after either of them asks [`poll_transmit`](Self::poll_transmit) until it answers `None`.
+/// The driver hands over packets as they arrive, calls [`handle_timeout`](Self::handle_timeout) when the deadline has
+/// come, and after each of these calls it calls [`poll_transmit`](Self::poll_transmit) until it returns `None`.
 pub trait Endpoint {
-    /// A packet arrives from the network.
+    /// Handles a packet from the network.
     fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>);
-    /// A deadline has come. Harmless if called early.
+    /// Does what is due at `now`. Harmless if called early.
     fn handle_timeout(&mut self, now: Instant);
-    /// Time of the next call at the latest; may lie in the past, and is `None` while only a packet can change anything.
+    /// Time by which [`handle_timeout`](Self::handle_timeout) must be called; may lie in the past. `None` while only a
+    /// packet can change anything.
     fn next_deadline(&self) -> Option<Instant>;
     /// The next packet to send now; `None` while nothing may be sent.
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>>;
-    /// The access network recommends a rate of IP packets to the end at the UE (TS 38.321 5.18.10): to a receiver its
-    /// downlink's, which it hands on to its peer; to a sender its uplink's. Only controllers that listen to
-    /// recommendations take notice.
+    /// Handles a rate of IP packets that the access network recommends to the end at the UE (TS 38.321 5.18.10). A
+    /// receiver gets the downlink's rate and passes it on to its peer; a sender gets the uplink's. Only controllers
+    /// that listen to recommendations use it.
     fn handle_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// Counters and present state.
     fn stats(&self) -> Stats;
-    /// The round-trip time measured by the packet that was handled last. Ask after each packet to see all of them.
+    /// The round-trip time measured by the packet that was handled last. Call it after each packet to see all of them.
     fn take_rtt_sample(&mut self) -> Option<Duration> {
         None
     }
-    /// The next frame that has arrived whole. Ask after each packet until it answers `None`.
+    /// The next frame that has arrived whole. Call it after each packet until it returns `None`.
     fn take_frame(&mut self) -> Option<FrameArrival> {
         None
     }
-    /// Transfer of known size that the packet handled last has completed, at the receiver; at the sender of a web application a
-    /// page. Ask after each packet to see all of them.
+    /// Completion that the packet handled last brought: at a receiver of a transfer of known size, at the sender of a
+    /// web application of a page. Call it after each packet to see all of them.
     fn take_completion(&mut self) -> Option<Completion> {
         None
     }
@@ -50,7 +51,7 @@ pub struct Completion {
     pub size: Bytes,
     /// Time at which the client began to open the connection, or the server to write the page.
     pub started: Instant,
-    /// Time from there to the arrival of the last byte, or its acknowledgement: the flow completion time, the page load time.
+    /// Time from `started` until the last byte arrived (flow completion time) or was acknowledged (page load time).
     pub duration: Duration,
 }
 
@@ -63,21 +64,21 @@ pub struct FrameArrival {
     pub size: Bytes,
     /// Time of capture.
     pub captured: Instant,
-    /// Time from there to the arrival of its last packet, with which it is recreated: the sum of the three parts below
-    /// (Brunello's Eqs. 3 and 4; `ProcD`, the time to recreate it, is none here).
+    /// Time from the capture to the arrival of the frame's last packet, which completes it: the sum of the three parts
+    /// below (Brunello's Eqs. 3 and 4; `ProcD`, the time to recreate the frame, is zero here).
     pub delay: Duration,
-    /// Wait of that packet in the sender's queue, from the capture on: `RTPQD`.
+    /// Time that this packet waited in the sender's queue, from the capture on: `RTPQD`.
     pub sender_queue: Duration,
-    /// Time that the packet was under way beyond that of the fastest of the stream so far: `NetQD`. Retransmissions and
-    /// scheduling of the radio count in it as well.
+    /// Time of this packet in the network beyond that of the stream's fastest packet so far: `NetQD`. It includes
+    /// retransmissions and scheduling of the radio.
     pub network_queue: Duration,
-    /// Time that the fastest packet of the stream so far was under way: `PropD`, as far as the receiver can tell.
+    /// Time of the stream's fastest packet so far in the network: `PropD`, as far as the receiver can tell.
     pub propagation: Duration,
-    /// Time for which the picture had stood still when it came, where that was a freeze as WebRTC counts them; `None` where it was none.
+    /// Length of the freeze that this frame ended, as WebRTC counts freezes; `None` if there was none.
     pub frozen: Option<Duration>,
 }
 
-/// Counters of an endpoint, and its present state. What an end does not measure is `None`.
+/// Counters of an endpoint, and its present state. A value that an end does not measure is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stats {
     /// Packets sent, of any kind.
@@ -90,7 +91,7 @@ pub struct Stats {
     pub bytes_received: Bytes,
     /// Receiver: payload handed to the application, in order and once.
     pub delivered: Bytes,
-    /// Receiver: payload that came more than once.
+    /// Receiver: payload that arrived more than once.
     pub duplicate: Bytes,
     /// Sender: payload acknowledged, cumulatively or selectively.
     pub acknowledged: Bytes,
@@ -100,13 +101,13 @@ pub struct Stats {
     pub marks_reported: u64,
     /// Sender: packets that are retransmissions.
     pub retransmissions: u64,
-    /// Sender: packets held for lost.
+    /// Sender: packets considered lost.
     pub losses: u64,
     /// Sender: retransmission timeouts.
     pub timeouts: u64,
-    /// Sender: losses or timeouts found out to be false.
+    /// Sender: losses or timeouts that turned out to be spurious.
     pub spurious: u64,
-    /// Sender: time in which its send buffer alone held data back: the windows had room, and the path no long queue.
+    /// Sender: time in which only its send buffer held data back: the windows had room, and the path had no long queue.
     pub buffer_limited: Duration,
     /// Sender of media: frames encoded.
     pub frames_sent: u64,
@@ -114,12 +115,13 @@ pub struct Stats {
     pub frames_discarded: u64,
     /// Receiver of media: frames that arrived whole.
     pub frames_received: u64,
-    /// Receiver of media: frames that did not although later ones began; those that the sender discarded included.
+    /// Receiver of media: frames that did not arrive whole although later ones began, including those that the sender
+    /// discarded.
     pub frames_lost: u64,
-    /// Receiver of media: freezes, as WebRTC counts them (`freezeCount`): a frame that is shown after three times the
-    /// mean time between the last thirty, and after 150 ms more than that mean.
+    /// Receiver of media: freezes, as WebRTC counts them (`freezeCount`): a frame that is shown later than three times
+    /// the mean interval of the last thirty frames, and later than that mean plus 150 ms.
     pub freezes: u64,
-    /// Receiver of media: how long the picture stood still in them (`totalFreezesDuration`).
+    /// Receiver of media: total length of these freezes (`totalFreezesDuration`).
     pub frozen: Duration,
     /// Receiver: transfers of known size that arrived whole.
     pub completed: u64,

@@ -1,17 +1,21 @@
-//! Hint of the access network to a controller: recommendations (TS 38.321 5.18.10) are the climb, marks the bound.
+//! Hint of the access network to a controller: recommendations (TS 38.321 5.18.10) raise the rate, marks limit it.
 //!
-//! A controller climbs slowly, since nobody says what the path has. A recommendation says that the radio has room. Unless marks say otherwise, the rate
-//! goes at once to a share of what all fresh recommendations grant. Such a climb is on probation for two round trips: in the first what was sent by it is
-//! acknowledged, in the second what was sent after that. Marks before their end take it back, to what the path has delivered or to the rate before the
-//! climb, whichever is more; without them the rate stays. The controller answers marks as ever.
+//! A controller raises its rate slowly, since it does not know the path's capacity. A recommendation says that the
+//! radio has room. Unless marks say otherwise, the rate rises at once to a share of the lowest fresh recommendation.
+//! Such a climb is on probation for two round trips. In the first one, the packets sent at the new rate are
+//! acknowledged; in the second one, the packets sent after that. Marks within these two round trips undo the climb: the
+//! rate falls to what the path has delivered or to the rate before the climb, whichever is more. Without marks the rate
+//! stays. The controller answers marks as it does without a hint.
 //!
-//! A recommendation is of the radio alone, may be late, and may be wrong. One that is older than `fresh` counts for nothing. If marks come while the path
-//! delivers much less than is granted, recommendations are distrusted for one round trip, then two, four and so on to a limit, until a climb holds: behind
-//! a bottleneck elsewhere a controller with a hint is the one without. The limit is the controller's: the longer it takes to regain what a climb too far
-//! cost it, the fewer of them it can bear.
+//! A recommendation knows only the radio, may be late, and may be wrong. One that is older than `fresh` is ignored. If
+//! marks come while the path delivers much less than was recommended, recommendations are ignored for one round trip,
+//! then for two, four and so on up to a limit, until a climb holds. So behind a bottleneck elsewhere a controller with
+//! a hint acts like the one without. Each controller has a limit of its own: the longer it takes to regain the rate
+//! that too high a climb cost it, the fewer such climbs it can afford.
 //!
-//! Recommendations don't lower the rate. Going down to them with a mark was tried: they are a loop old, and where the radio fades within it, what
-//! was lost by falling with each fade was more than the queue was worth (docs/measured/front.md).
+//! Recommendations don't lower the rate. Falling to them after a mark was tried: they are one control loop old, and
+//! where the radio fades faster than that, the rate lost with each fade was worth more than the shorter queue
+//! (docs/measured/front.md).
 
 use std::collections::VecDeque;
 

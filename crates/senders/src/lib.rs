@@ -29,9 +29,9 @@
 //! # Ok::<(), tidemark_senders::ConfigError>(())
 //! ```
 //!
-//! The three layers are apart: an *application* owns the data ([`app`]), a *transport* owns sequence
-//! numbers, retransmission and feedback ([`tcp`]), a *controller* learns what was acknowledged, marked
-//! and lost and answers with a window and a pacing rate ([`controller`]).
+//! There are three separate layers: an *application* owns the data ([`app`]), a *transport* owns sequence numbers,
+//! retransmission and feedback ([`tcp`]), a *controller* learns what was acknowledged, marked and lost and answers with
+//! a window and a pacing rate ([`controller`]).
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 pub mod app;

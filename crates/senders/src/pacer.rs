@@ -1,4 +1,4 @@
-//! Pacing: bursts of a limited size, the next one when the last has had its time at the rate.
+//! Pacing: bursts of a limited size; the next one leaves when the last one's time at the rate is over.
 
 use tidemark_core::{BitRate, Bytes, Instant};
 

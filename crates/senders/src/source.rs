@@ -10,11 +10,11 @@ pub trait Source {
     fn start(&self) -> Instant;
     /// Bytes that may be sent now beyond the `taken` ones that the transport has taken already.
     fn available(&mut self, now: Instant, taken: Bytes) -> Bytes;
-    /// Time at which more becomes available although nothing was acknowledged; `None` if nothing will.
+    /// Time at which more data becomes available without any acknowledgement; `None` if none will.
     fn next_deadline(&self, now: Instant) -> Option<Instant>;
-    /// Takes into account how much of what the transport has taken has arrived.
+    /// Notes how many of the bytes that the transport has taken have arrived.
     fn on_acknowledged(&mut self, _now: Instant, _bytes: Bytes) {}
-    /// Page that has arrived whole since this was last asked, of an application that asks its user to wait for it.
+    /// Page that has arrived whole since the last call, for an application whose user waits for pages.
     fn take_completion(&mut self) -> Option<Completion> {
         None
     }

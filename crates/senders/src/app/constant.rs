@@ -39,7 +39,7 @@ impl ConstantConfig {
     }
 }
 
-/// Writes a chunk whenever the rate has earned one.
+/// Writes a chunk whenever one is due at the rate.
 #[derive(Clone, Debug)]
 pub struct Constant {
     start: Instant,

@@ -1,4 +1,4 @@
-//! Applications: who owns the data that a transport carries, and when there is some.
+//! Applications, which own the data that a transport carries and decide when there is some.
 
 mod bulk;
 mod constant;

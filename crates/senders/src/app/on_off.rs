@@ -1,4 +1,4 @@
-//! A rate on and off by turns: background traffic whose times are drawn (exponential, Pareto, log-normal).
+//! A rate that is on and off in turn: background traffic with random times (exponential, Pareto, log-normal).
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
 

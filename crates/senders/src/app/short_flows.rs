@@ -66,7 +66,7 @@ impl ShortFlowsConfig {
     }
 }
 
-/// One of them, as its server sees it: all of it is there at once.
+/// One short transfer at its server: all of its data is there at once.
 #[derive(Clone, Copy, Debug)]
 pub struct OneTransfer(pub Bytes);
 

@@ -3,8 +3,8 @@
 //! Object sizes are log-normal and cut, as in 3GPP's evaluation of HTTP traffic (and not normal, as they
 //! are sometimes quoted: with these deviations most of a normal distribution would be negative).
 //!
-//! A page's load time is what passes from the writing of its main object to the acknowledgement of its last byte. Who asked for the
-//! page waits as long: what the request takes on its way up the acknowledgement takes as well.
+//! A page's load time runs from the writing of its main object to the acknowledgement of its last byte. The user waits
+//! equally long: the request takes as long on its way up as the acknowledgement does.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
-//! Detection of the kind of AQM that marks: Prague's passive one of a classic AQM (RFC 3168), with the constants of Linux
-//! `tcp_prague` (module version 0.6) and the reasons of arXiv:1911.00710.
+//! Detection of the kind of AQM that marks: Prague's passive detection of a classic AQM (RFC 3168), with the constants
+//! of Linux `tcp_prague` (module version 0.6). arXiv:1911.00710 gives the reasons.
 //!
-//! A classic AQM lets a queue of many milliseconds build up and vary, an L4S one keeps it about a millisecond. Each round
-//! trip moves a score by how much the round trip varies and by how deep the queue is, both as logarithms: the first up or
-//! down, the second only up. Where Linux keeps the remainders of integer logarithms, this has fractions.
+//! A classic AQM lets a queue of many milliseconds build up and vary, an L4S one keeps it about a millisecond. Each
+//! round trip moves a score by how much the round trip varies and by how deep the queue is, both as logarithms: the
+//! first up or down, the second only up. Linux keeps the remainders of integer logarithms; this code uses fractions.
 
 use tidemark_core::Duration;
 

@@ -1,4 +1,4 @@
-//! Congestion controllers: from what was acknowledged, marked and lost they make a window and a rate.
+//! Congestion controllers: they compute a window and a rate from what was acknowledged, marked and lost.
 //!
 //! To add one follow `docs/guide/adding-a-controller.md`: a copy of `templates/controller.rs` here (`reno.rs` is the smallest
 //! of the real ones), its line in `declared.rs`, and its law in `tests/laws`. A controller for
@@ -58,9 +58,9 @@ pub struct Ack {
     pub marked: Bytes,
     /// Packets newly reported with CE, control packets included; only AccECN tells.
     pub marked_packets: u32,
-    /// Payload that it gave reason to hold for lost.
+    /// Payload that is considered lost because of it.
     pub lost: Bytes,
-    /// Round-trip time of the segment that was sent last among the newly delivered, where it is certain.
+    /// Round-trip time of the newly delivered segment that was sent last; `None` if it is ambiguous.
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time.
     pub smoothed_rtt: Duration,
@@ -68,33 +68,33 @@ pub struct Ack {
     pub min_rtt: Duration,
     /// Payload in flight before it.
     pub prior_in_flight: Bytes,
-    /// Payload in flight after it, losses taken out.
+    /// Payload in flight after it, without losses.
     pub in_flight: Bytes,
     /// All payload delivered so far.
     pub delivered: Bytes,
-    /// Payload that had been delivered when the newest segment was sent, the last sent among the newly delivered.
-    /// A round that began at `delivered = x` has ended when this reaches `x`.
+    /// Payload that had been delivered when the newest segment was sent: the newly delivered segment that was sent
+    /// last. A round that began at `delivered = x` has ended when this reaches `x`.
     pub prior_delivered: Bytes,
     /// Delivery rate over that segment's flight, where it is known.
     pub rate: Option<RateSample>,
-    /// The window, not the application or the receiver, was what limited the sender during the last round.
+    /// True if the window, not the application or the receiver, limited the sender during the last round.
     pub window_limited: bool,
-    /// The transport is reducing its flight after a loss or an ECN echo: windows must not grow.
+    /// True while the transport reduces its flight after a loss or an ECN echo: windows must not grow.
     pub recovering: bool,
-    /// Losses are being repaired, after a fast retransmission or a timeout.
+    /// True while losses are being repaired, after a fast retransmission or a timeout.
     pub repairing: bool,
 }
 
-/// A segment that is held for lost.
+/// A segment that is considered lost.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LostSegment {
-    /// Time at which that was found out.
+    /// Time at which the loss was detected.
     pub now: Instant,
     /// Payload of the segment.
     pub size: Bytes,
     /// Payload in flight when it was sent, itself included.
     pub in_flight: Bytes,
-    /// Payload held for lost since it was sent, itself included.
+    /// Payload considered lost since it was sent, itself included.
     pub lost: Bytes,
     /// True if the application had too little to send when the segment was sent.
     pub app_limited: bool,
@@ -109,11 +109,11 @@ pub struct RateSample {
     pub delivered: Bytes,
     /// Time over which it was delivered.
     pub interval: Duration,
-    /// The application had too little to send, so the network may carry more.
+    /// True if the application had too little to send, so that the network may carry more.
     pub app_limited: bool,
     /// Payload in flight when the segment was sent, itself included.
     pub in_flight: Bytes,
-    /// Payload held for lost since the segment was sent.
+    /// Payload considered lost since the segment was sent.
     pub lost: Bytes,
     /// Payload reported with CE since the segment was sent; only AccECN tells.
     pub marked: Bytes,
@@ -133,7 +133,7 @@ pub enum Signal {
 pub struct Congestion {
     /// Time at which the sender learned of it.
     pub now: Instant,
-    /// Signal that showed the loss.
+    /// Signal that showed the congestion.
     pub signal: Signal,
     /// Payload in flight before the loss was accounted for.
     pub in_flight: Bytes,
@@ -159,18 +159,19 @@ pub trait Controller {
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>);
     /// Takes in an acknowledgement with news.
     fn on_ack(&mut self, ack: &Ack);
-    /// A segment is held for lost; called for each, before [`on_ack`](Self::on_ack).
+    /// Handles a segment that is considered lost; called for each one, before [`on_ack`](Self::on_ack).
     fn on_lost(&mut self, _lost: &LostSegment) {}
     /// Congestion, for the first time in this window of data.
     fn on_congestion(&mut self, congestion: &Congestion);
     /// The retransmission timer expired, for the first time since data was acknowledged.
     fn on_timeout(&mut self, congestion: &Congestion);
-    /// The last reduction followed a loss or a timeout that turned out to be none.
+    /// The last reduction followed a loss or a timeout that turned out to be spurious.
     fn on_spurious(&mut self, now: Instant);
     /// Data is sent again after nothing had been sent for `idle`, and nothing is in flight. `rto` is the
     /// present retransmission timeout.
     fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration);
-    /// The access network recommends a rate of IP packets (TS 38.321 5.18.10), which says nothing of the rest of the path.
+    /// The access network recommends a rate of IP packets (TS 38.321 5.18.10), without knowledge of the rest of the
+    /// path.
     fn on_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// Payload that may be in flight.
     fn window(&self) -> Bytes;

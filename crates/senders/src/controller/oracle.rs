@@ -1,10 +1,12 @@
-//! A sender that is told what its UE can have, a loop late: the limit of what a controller can do.
+//! A sender that is told its UE's available rate one control loop late: the limit of what a controller can do.
 //!
-//! A controller learns of the capacity by what it sends. This one learns it from the gNB, whose recommendations (`anbr` of a UE, exact and over
-//! a short window) come back with acknowledgements, through the uplink and the wire. It sends at the rate of the newest, and has no more in
-//! flight than that rate fills in a round trip without a queue. Nobody has it: the table of TS 38.321 rounds rates, and real
-//! recommendations are rarer. Where the capacity stays for a loop, nobody does better; where the radio fades within one, a sender that
-//! keeps a queue has more rate. The window is what drains a queue after a fall of the capacity: a rate alone would leave it there.
+//! Other controllers learn the capacity from the packets that they send. This one learns it from the gNB, whose
+//! recommendations (`anbr` of a UE, exact and over a short window) come back with acknowledgements, through the uplink
+//! and the wire. It sends at the newest recommended rate, and its window is what this rate fills in a round trip
+//! without a queue. No real sender can do this: the table of TS 38.321 rounds rates, and real recommendations are
+//! rarer. While the capacity stays the same for a loop, no sender does better. If the radio fades within a loop, a
+//! sender that keeps a queue gets more throughput. After a fall of the capacity the window drains the queue; a rate
+//! alone would leave it there.
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 

@@ -1,9 +1,9 @@
 //! Prague over TCP: draft-briscoe-iccrg-prague-congestion-control, with the constants of Linux' `tcp_prague`.
 //!
-//! Where the two differ, this follows Linux in the initial `alpha` (1) and in when it starts to be averaged
-//! (with the first mark), and the draft in when the independence of the round-trip time begins (500 rounds).
-//! Linux' other functions of the reference round-trip time (rate, additive) are left out. The fallback to classic
-//! behaviour where a classic AQM marks is Linux' as well, and as there it is off unless asked for.
+//! Where the two differ, this follows Linux in the initial `alpha` (1) and in when it starts to be averaged (with the
+//! first mark), and the draft in when the independence of the round-trip time begins (500 rounds). Linux' other
+//! functions of the reference round-trip time (rate, additive) are left out. The fallback to classic behaviour behind a
+//! classic AQM also follows Linux, and is off by default as there.
 
 mod hint;
 

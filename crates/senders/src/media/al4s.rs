@@ -1,11 +1,11 @@
 //! aL4S-CC, the adaptable L4S congestion control for real-time video, as the paper describes it (al4s in the
 //! reproduction's list): sL4S, which knows nothing of how the network marks, and cL4S, which knows its thresholds.
 //!
-//! Where the paper is silent or its units do not fit, this is how it is read: `nu` is the number of reports a
-//! second, so that a rate variation is a change per second; `tau` is in seconds; `TE`, `TQ`, `PDV` and the
-//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. Eq. 5 starts from zero,
-//! since the text wants the increase to be minimal for small `tau`; as it is printed, [`Al4sGrowth::Printed`], the rate
-//! doubles in the first second after congestion. The history window, the pacing and the initial gradient are configurable.
+//! Where the paper is silent or its units do not fit, this code reads it as follows: `nu` is the number of reports a
+//! second, so that a rate variation is a change per second; `tau` is in seconds; `TE`, `TQ`, `PDV` and the thresholds
+//! are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. Eq. 5 starts from zero, since the
+//! text wants the increase to be minimal for small `tau`; as it is printed, [`Al4sGrowth::Printed`], the rate doubles
+//! in the first second after congestion. The history window, the pacing and the initial gradient are configurable.
 
 mod hint;
 

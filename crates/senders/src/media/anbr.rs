@@ -1,10 +1,11 @@
 //! Rates from the access network's own recommendation (ANBR, TS 38.321 5.18.10), alone or beside Prague.
 //!
-//! The UE gets a recommendation from its cell; it sends by it, or hands it on in its reports. Three rules make a rate of it:
+//! The UE gets a recommendation from its cell and sends at that rate, or passes it on in its reports. Three rules turn
+//! it into a rate:
 //!
 //! * `follow` takes it as it is.
-//! * `max` is the thesis' hybrid (anbr in the reproduction's list): marks in the last report mean Prague's rate;
-//!   none mean the larger of Prague's and the recommended one. Prague itself never hears of the recommendation.
+//! * `max` is the thesis' hybrid (anbr in the reproduction's list): marks in the last report mean Prague's rate; none
+//!   mean the larger of Prague's and the recommended one. Prague itself never learns of the recommendation.
 //! * `gradual` is our own: while no marks come, Prague's rate is drawn towards the recommendation by a part of the
 //!   distance in each round trip, and marks reduce it from wherever it is. A recommendation is an average over
 //!   a window, and old when it arrives: to jump there puts the whole difference into the queue before the first mark

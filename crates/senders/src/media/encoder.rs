@@ -1,4 +1,4 @@
-//! A video encoder: frames at their times, whose sizes follow a target rate with a delay and a deviation.
+//! A model of a video encoder: the sizes of its frames follow a target rate with a delay and a random deviation.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ const SATISFIED_AT: Range<f64> = Range::between(0.0, 1.0);
 /// Delay budget of a flow's frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FrameBudget {
-    /// Longest delay of a frame that is in time, the wire left out.
+    /// Longest delay of a frame that is in time, without the time on the wire.
     pub delay: Duration,
     /// Share of the frames that have to be in time.
     pub share: f64,
@@ -158,7 +158,7 @@ bounds! { XrConfig {
 } }
 
 impl XrConfig {
-    /// The video that it is.
+    /// Configuration of the equivalent video.
     pub fn video(&self) -> VideoConfig {
         let Self { start, stop, frame_rate, delay_budget, satisfied_at } = *self;
         VideoConfig { start, stop, frame_rate, delay_budget, satisfied_at, ..VideoConfig::xr() }
@@ -273,7 +273,7 @@ impl Encoder {
         }
     }
 
-    /// The next frame is a key frame, because frames before it were discarded.
+    /// Makes the next frame a key frame, because frames before it were discarded.
     pub fn request_key(&mut self) {
         self.since_key = 0;
     }

@@ -5,17 +5,17 @@ use tidemark_core::{BitRate, Instant};
 use super::MAX_PAYLOAD;
 use super::encoder::{EncodedFrame, Encoder};
 
-/// Frames at their times, whose sizes follow a rate. A source that works elsewhere has no time for its next frame: whoever drives the
-/// sender then calls it when a frame has come.
+/// Frames whose sizes follow a rate. A source outside of this program can't tell the time of its next frame: the driver
+/// then calls the sender when a frame has come.
 pub trait FrameSource {
     /// Asks for another rate of media, headers left out.
     fn set_rate(&mut self, now: Instant, rate: BitRate);
-    /// The next frame's time; `None` after the end, or where nobody can say it.
+    /// The next frame's time; `None` after the end, or if the time is not known.
     fn next_frame(&self) -> Option<Instant>;
-    /// The next frame that is there.
+    /// The next frame, if one is there.
     fn poll_frame(&mut self, now: Instant) -> Option<EncodedFrame>;
-    /// Bytes of media in each of the packets in which `frame`, the one polled last, leaves, [`MAX_PAYLOAD`] at the most. Without a format
-    /// of its own all are of one size: the last one would else be tiny.
+    /// Bytes of media in each packet of `frame`, the frame polled last; at most [`MAX_PAYLOAD`]. By default all packets
+    /// have the same size, since otherwise the last one could be tiny.
     fn payloads(&self, frame: &EncodedFrame) -> impl Iterator<Item = u32> + use<Self> {
         let size = frame.size.0 as u32;
         let packets = size.div_ceil(MAX_PAYLOAD);
@@ -26,7 +26,7 @@ pub trait FrameSource {
             len
         })
     }
-    /// The next frame is a key frame, because frames before it were discarded.
+    /// Makes the next frame a key frame, because frames before it were discarded.
     fn request_key(&mut self);
 }
 

@@ -1,5 +1,5 @@
-//! Real-time media: an encoder whose rate can be asked for, RTP with a report on every packet, and the
-//! controllers that answer those reports with a rate.
+//! Real-time media: an encoder with an adjustable rate, RTP with a report on every packet, and the controllers that
+//! answer these reports with a rate.
 
 mod al4s;
 mod anbr;
@@ -42,7 +42,7 @@ pub use scream::{
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
-/// Media in a packet, in bytes at the most.
+/// Most bytes of media in a packet.
 pub const MAX_PAYLOAD: u32 = 1200;
 
 /// Fate of a packet.
@@ -54,7 +54,7 @@ pub struct PacketResult {
     pub size: Bytes,
     /// Time of sending.
     pub sent_at: Instant,
-    /// Time of arrival, as exactly as the report tells; `None` if it is held for lost.
+    /// Time of arrival, as exact as in the report; `None` if the packet is considered lost.
     pub received_at: Option<Instant>,
     /// ECN field on arrival.
     pub ecn: Ecn,
@@ -69,9 +69,9 @@ pub struct Probe {
     pub id: u32,
     /// The rate of its packets.
     pub rate: BitRate,
-    /// Bytes of its packets, at the least.
+    /// Least number of bytes in its packets.
     pub size: Bytes,
-    /// Number of packets, at the least.
+    /// Least number of packets.
     pub packets: u32,
 }
 
@@ -80,9 +80,9 @@ pub struct Probe {
 pub struct Feedback<'a> {
     /// Time of arrival.
     pub now: Instant,
-    /// Packets whose fate it newly tells, in the order in which they were sent.
+    /// Packets whose fate it reports for the first time, in the order in which they were sent.
     pub results: &'a [PacketResult],
-    /// Round-trip time of the packet that was sent last among them, the receiver's delay taken out.
+    /// Round-trip time of the packet among them that was sent last, without the receiver's delay.
     pub rtt: Option<Duration>,
     /// IP bytes sent and not yet reported.
     pub in_flight: Bytes,
@@ -98,7 +98,7 @@ impl Feedback<'_> {
             (all + result.size, if result.ecn == Ecn::Ce { marked + result.size } else { marked })
         })
     }
-    /// Packets that arrived, those among them with CE, and those held for lost.
+    /// Packets that arrived, those among them with CE, and those considered lost.
     pub fn counts(&self) -> (u32, u32, u32) {
         self.results.iter().fold((0, 0, 0), |(arrived, marked, lost), result| match result.received_at {
             Some(_) => (arrived + 1, marked + u32::from(result.ecn == Ecn::Ce), lost),
@@ -121,7 +121,7 @@ pub enum ReportFormat {
 pub struct ReportPolicy {
     /// Form of the reports.
     pub format: ReportFormat,
-    /// Time after the first unreported packet at which a report leaves at the latest.
+    /// Longest time from the first unreported packet to the report.
     pub interval: Duration,
     /// Number of packets after which a report leaves.
     pub packets: u32,
@@ -138,17 +138,17 @@ impl ReportPolicy {
 
 /// One controller of a media stream. Rates are those of IP packets.
 pub trait MediaController {
-    /// Reports that are wanted of the receiver.
+    /// Times and form of the reports that the controller wants from the receiver.
     fn report_policy(&self) -> ReportPolicy;
     /// A report arrived.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
-    /// The access network recommends a rate: to this end, or to the receiver, which said so in a report.
+    /// The access network recommends a rate: to this end, or to the receiver, which passed it on in a report.
     fn on_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// The encoder made a frame of this many bytes; the oldest data in the sender's queue has waited for `queued`.
     fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
     /// A packet left.
     fn on_sent(&mut self, _now: Instant, _size: Bytes) {}
-    /// A probe to be sent, for a controller that probes; asked for after frames and reports.
+    /// The next probe to send, of a controller that probes; called after frames and reports.
     fn take_probe(&mut self) -> Option<Probe> {
         None
     }
@@ -158,7 +158,7 @@ pub trait MediaController {
     fn target_rate(&self) -> BitRate;
     /// The rate at which packets leave.
     fn pacing_rate(&self) -> BitRate;
-    /// Time between two wakes of the sender, at which packets leave; `None` where each packet has a time of its own.
+    /// Interval at which the sender wakes up and sends packets; `None` if each packet has a time of its own.
     fn wake_interval(&self) -> Option<Duration> {
         None
     }

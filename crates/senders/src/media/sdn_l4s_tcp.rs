@@ -1,7 +1,7 @@
 //! The rate rule of SDN-L4S over TCP: the paper's senders are TCP streams whose receiver writes the share of marked packets into an option.
 //!
-//! The option here is AccECN's: its counters of marks tell the same share, and the sender divides. The paper leaves open what becomes of
-//! TCP's window; here it is Reno's, which losses halve, and the rule's rate is the most at which it leaves.
+//! The option here is AccECN's: its counters of marks tell the same share, and the sender divides. The paper leaves
+//! TCP's window open. Here it is Reno's, which losses halve, and packets leave at no more than the rule's rate.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 

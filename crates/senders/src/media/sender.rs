@@ -20,7 +20,7 @@ const REORDERING: u64 = 3;
 /// Time without a report after which nothing counts as under way.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The sending end of frames that `F` gives.
+/// The sending end of a media stream whose frames come from `F`.
 pub struct Sender<F = Encoder> {
     flow: FlowId,
     controller: Box<dyn MediaController + Send>,
@@ -51,8 +51,8 @@ impl Sender {
 }
 
 impl<F: FrameSource> Sender<F> {
-    /// A server that sends frames of `frames`, which is told the rate that the controller begins with; of `video` the start and the time
-    /// after which what waits is dropped.
+    /// A server that sends the frames of `frames`, which is told the controller's initial rate. `video` gives only the
+    /// start and the time after which waiting frames are discarded.
     pub fn with_frames(
         mut frames: F,
         video: &VideoConfig,

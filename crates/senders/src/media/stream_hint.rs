@@ -1,4 +1,5 @@
-//! Hint of a media stream: the rate that recommendations and reports together say, beside the controller's own answer to reports.
+//! Hint of a media stream: the rate that follows from recommendations and reports together, beside the controller's own
+//! answer to reports.
 
 use tidemark_core::{BitRate, Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Pacing by a clock: packets leave when the sender wakes, as many at once as the rate makes of the time between two wakes
-//! (libwebrtc's `PacingController` in its periodic mode).
+//! Pacing by a clock: packets leave when the sender wakes up, as many at once as the rate allows for the time between
+//! two wake-ups (libwebrtc's `PacingController` in its periodic mode).
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
 

@@ -27,7 +27,7 @@ pub struct RtpPacket {
 }
 
 impl RtpPacket {
-    /// Size of the IP packet with so much media in it.
+    /// Size of the IP packet with this many bytes of media.
     pub fn wire_size_of(len: u32) -> Bytes {
         Bytes(IP_HEADER + UDP_HEADER + RTP_HEADER + u64::from(len))
     }
@@ -46,7 +46,7 @@ impl Metric {
     pub const LOST: Self = Self(0);
     const OVERLONG: u16 = 0x1FFE;
 
-    /// Received with `ecn`, so long before the report.
+    /// Entry of a packet that was received with `ecn`, this long before the report.
     pub fn received(ecn: Ecn, before_report: Duration) -> Self {
         let ticks = u128::from(before_report.as_nanos()) * 1024 / 1_000_000_000;
         let offset = if ticks > 0x1FFD { Self::OVERLONG } else { ticks as u16 };
@@ -74,7 +74,7 @@ pub enum Metrics {
 }
 
 impl Metrics {
-    /// An arrival time as exact as transport-wide feedback tells it.
+    /// Rounds an arrival time down to the resolution of transport-wide feedback.
     pub fn tick(at: Instant) -> Instant {
         Instant::from_nanos(at.as_nanos() / 250_000 * 250_000)
     }
@@ -83,11 +83,11 @@ impl Metrics {
 /// A report on the packets from `begin` on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// The first packet that it tells of.
+    /// The first packet that it covers.
     pub begin: u64,
     /// Time at which it was made, by the receiver's clock.
     pub timestamp: Instant,
-    /// One entry a packet.
+    /// One entry for each packet.
     pub metrics: Metrics,
     /// Rate that the access network has recommended since the last report, in an application packet of its own.
     pub recommended: Option<BitRate>,

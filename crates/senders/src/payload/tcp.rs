@@ -18,7 +18,7 @@ const RECOMMENDATION: u64 = 8;
 /// arithmetic; [`tidemark_core::Inspect::tcp`] shows their low 32 bits, as the header would.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcpSegment {
-    /// Connection of the flow that it belongs to, one after the other: the port number of the client's end.
+    /// Number of the connection within its flow, whose connections follow one another: it stands for the client's port.
     pub connection: u32,
     /// Flags; with AccECN their ECN bits are the ACE field.
     pub flags: TcpFlags,
@@ -75,7 +75,7 @@ impl SackBlocks {
     pub fn len(&self) -> usize {
         usize::from(self.len)
     }
-    /// True without any block.
+    /// True if there is no block.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -11,7 +11,7 @@ pub struct PragueData {
     pub seq: u64,
     /// Time of sending.
     pub timestamp: Instant,
-    /// The peer's last timestamp, moved on by how long it was held.
+    /// The peer's last timestamp, plus the time for which it was held.
     pub echo: Instant,
     /// UDP payload, its header included.
     pub size: u32,
@@ -26,14 +26,14 @@ pub struct FramePart {
     pub number: u64,
     /// Size of the frame in bytes.
     pub size: u32,
-    /// Bytes of it in this packet.
+    /// Bytes of the frame in this packet.
     pub len: u32,
     /// Time at which the frame was captured: what the media's own timestamp says.
     pub captured: Instant,
 }
 
 impl FramePart {
-    /// The number of what belongs to no frame: padding that fills a probe.
+    /// Number of padding that fills a probe and belongs to no frame.
     pub const PADDING: u64 = 0;
 }
 
@@ -44,15 +44,15 @@ pub struct PragueAck {
     pub ack_seq: u64,
     /// Time of sending.
     pub timestamp: Instant,
-    /// The data packet's timestamp, moved on by how long it was held.
+    /// The data packet's timestamp, plus the time for which it was held.
     pub echo: Instant,
     /// Data packets received.
     pub received: u64,
     /// Data packets that were received with CE.
     pub marked: u64,
-    /// Held for lost; may fall again.
+    /// Data packets considered lost; may fall again.
     pub lost: u64,
-    /// A packet arrived that was neither ECT(1) nor CE.
+    /// True if a packet arrived that was neither ECT(1) nor CE.
     pub error: bool,
 }
 
@@ -60,9 +60,9 @@ pub struct PragueAck {
 /// sending of the report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PragueReport {
-    /// The first packet that it tells of.
+    /// The first packet that it covers.
     pub begin: u64,
-    /// One a packet.
+    /// One word for each packet.
     pub words: Vec<PragueWord>,
 }
 
@@ -74,7 +74,7 @@ impl PragueWord {
     /// Nanoseconds of a unit of age.
     const UNIT: u64 = 1_024_000;
 
-    /// Received with `ecn`, so long ago. An age of more than 8.4 s wraps.
+    /// Word of a packet that was received with `ecn`, this long ago. An age of more than 8.4 s wraps.
     pub fn received(ecn: Ecn, age: Duration) -> Self {
         let units = (age.as_nanos() + Self::UNIT / 2) / Self::UNIT;
         Self(0x8000 | u16::from(ecn.bits()) << 13 | (units & 0x1FFF) as u16)

@@ -75,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// Says when `size` has arrived.
+    /// Reports a completion when `size` has arrived.
     pub fn expecting(self, size: Option<Bytes>) -> Self {
         Self { expected: size, ..self }
     }

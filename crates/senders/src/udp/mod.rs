@@ -1,5 +1,5 @@
-//! UDP without a congestion controller: what the application writes leaves at once. Background traffic, and
-//! what happens to others if somebody does not answer.
+//! UDP without a congestion controller: what the application writes leaves at once. Background traffic, and a test of
+//! what happens to other flows if a sender does not answer congestion.
 
 use tidemark_core::{Bounded, Bytes, ConfigError, Ecn, FlowId, Instant, Packet, Range, bounds};
 

@@ -27,7 +27,7 @@ pub struct Counters {
     pub received: u64,
     /// Packets received with CE.
     pub marked: u64,
-    /// Packets held for lost.
+    /// Packets considered lost.
     pub lost: u64,
 }
 
@@ -36,13 +36,13 @@ pub struct Counters {
 pub struct Limits {
     /// UDP payload of a packet, in bytes.
     pub packet_size: u32,
-    /// Packets in flight at the most.
+    /// Most packets in flight.
     pub packet_window: u64,
-    /// Packets back to back.
+    /// Packets that may leave back to back.
     pub burst: u64,
-    /// Real time: size of a frame in bytes.
+    /// Real-time mode: size of a frame in bytes.
     pub frame_size: u32,
-    /// Real time: frames in flight at the most.
+    /// Real-time mode: most frames in flight.
     pub frame_window: u64,
 }
 
@@ -123,7 +123,7 @@ impl Control {
         control
     }
 
-    /// Back to the beginning, after a second without any feedback; counters go on from `counters`.
+    /// Starts again after a second without any feedback; counters go on from `counters`.
     pub fn reset(&mut self, counters: Counters, sent: u64, now: Instant) {
         let smoothed = self.smoothed;
         *self = Self::new(&self.config);
@@ -132,7 +132,7 @@ impl Control {
         self.alpha_at = (Mark { sent, at: now }, counters);
     }
 
-    /// A round-trip time.
+    /// Takes in a round-trip time.
     pub fn on_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64().max(1e-6);
         let smoothed = self.smoothed.map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / 8.0);
@@ -145,9 +145,9 @@ impl Control {
         counters.received + counters.lost > since.sent && now.since(since.at).as_secs_f64() > self.virtual_rtt
     }
 
-    /// Feedback, in the order of facts: mode, alpha, loss, increase, marks. `used` says that the sender made use
-    /// of what it was allowed; only then is there a reason to allow more (the public implementation, which always
-    /// has data, does not ask).
+    /// Takes in feedback, in this order: mode, alpha, loss, increase, marks. `used` is true if the sender used what it
+    /// was allowed: only then may the limits grow (the public implementation, which always has data, does not check
+    /// this).
     pub fn on_feedback(&mut self, now: Instant, counters: Counters, sent: u64, used: bool) {
         // Counters that fall are those of an overtaken report.
         if counters.received < self.last.received || counters.marked < self.last.marked {
@@ -315,7 +315,7 @@ impl Control {
         };
     }
 
-    /// Lifts the rate to `rate` because something else than the absence of marks says so.
+    /// Raises the rate to `rate` for another reason than the absence of marks.
     pub fn raise(&mut self, rate: BitRate) {
         self.rate = self.rate.max(rate.as_bytes_per_sec()).min(self.config.max_rate.as_bytes_per_sec());
         if let Some(smoothed) = self.smoothed {

@@ -27,7 +27,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A client that opens the path at `start`: until then nobody could reach it.
+    /// A client that opens the path at `start`; nobody can reach it before that.
     pub fn new(config: &UdpPragueConfig, flow: FlowId, start: Instant) -> Self {
         Self {
             flow,

@@ -2,16 +2,16 @@
 //! Google's alpha release with ECN switched on, packets as ECT(1) where AccECN is agreed, and no limit to the
 //! round-trip time up to which marks count (Google's: off, and 5 ms).
 //!
-//! Against version 3: `STARTUP` doubles by a gain of 2.885 of both pacing and window; `PROBE_UP` ends when the
-//! flight reaches 1.25 bandwidth-delay products, not when the bandwidth stops growing; eight losses end `STARTUP`, not six;
-//! and acknowledgements may run ahead of the bandwidth by 100 ms at the most.
+//! Differences from version 3: `STARTUP` doubles by a gain of 2.885 of both pacing and window; `PROBE_UP` ends when the
+//! flight reaches 1.25 bandwidth-delay products, not when the bandwidth stops growing; eight losses end `STARTUP`, not
+//! six; and acknowledgements may run ahead of the bandwidth by 100 ms at the most.
 //!
-//! The response to marks is DCTCP's in form: outside of probes each round with a mark takes `alpha / 3` of the
-//! flight, where `alpha` is the moving average of the marked share, with a gain of 1/16 and from 1 on; during
-//! a probe it is a marked share of one half that stops it. What was taken is given back at the next probe, after
-//! 2 to 3 s or as many rounds as the flight has segments (63 at the most). So there is no window that follows from a marking
-//! probability alone, as Prague's does: from probe to probe the window falls as `(1 - p/3)^n` over n rounds, and the mean
-//! over them is what a probability leaves of the bandwidth.
+//! The response to marks is DCTCP's in form: outside of probes each round with a mark takes `alpha / 3` of the flight,
+//! where `alpha` is the moving average of the marked share, with a gain of 1/16, starting at 1; a marked share of one
+//! half stops a probe. The reduction is undone at the next probe, after 2 to 3 s or as many rounds as the flight has
+//! segments (63 at the most). So there is no window that follows from a marking probability alone, as Prague's does:
+//! from probe to probe the window falls as `(1 - p/3)^n` over n rounds, and the mean over them is what a probability
+//! leaves of the bandwidth.
 //!
 //! That kernel keeps `alpha` in 1/256 and rounds down at each step, so that shares below 1/16 leave no
 //! trace and one of 1/10 settles at 1/16. Here it is a float. Its shorter window of aggregation during `STARTUP` is left out.

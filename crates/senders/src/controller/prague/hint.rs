@@ -1,4 +1,4 @@
-//! Prague with a hint: marks are the bound, and [recommendations](crate::hint) the climb.
+//! Prague with a hint: [recommendations](crate::hint) raise the rate, marks limit it.
 //!
 //! Prague climbs by a segment a round trip, while a radio's rate may double within a second.
 

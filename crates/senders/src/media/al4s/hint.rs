@@ -1,7 +1,8 @@
-//! aL4S-CC with a hint: marks are the bound, and [recommendations](crate::hint) the climb.
+//! aL4S-CC with a hint: [recommendations](crate::hint) raise the rate, marks limit it.
 //!
-//! aL4S-CC drops by up to 95 % when a frame's packets are all marked, and grows by a few percent in the first second after. After a climb its growth begins
-//! anew, as after marks: it has just had what it would have grown for.
+//! aL4S-CC drops by up to 95 % when a frame's packets are all marked, and grows by a few percent in the first second
+//! after. After a climb its growth starts anew, as after marks: the climb has already gained what the growth would have
+//! gained.
 
 use tidemark_core::{BitRate, ConfigError, Ecn, Instant};
 

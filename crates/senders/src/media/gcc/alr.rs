@@ -1,5 +1,5 @@
-//! Is the application what limits the rate? libwebrtc's `AlrDetector`: a budget that fills at a share of the estimate and that
-//! sending empties.
+//! Detection of an application that limits the rate: libwebrtc's `AlrDetector`, a budget that fills at a share of the
+//! estimate and that sending empties.
 
 use tidemark_core::{Bytes, Instant};
 

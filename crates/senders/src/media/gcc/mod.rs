@@ -1,10 +1,11 @@
 //! Google Congestion Control as libwebrtc has it: a rate by the trend of the delay, a rate by losses, the lower of the
 //! two, and probes for more; less while too much is in flight.
 //!
-//! The delay part is the trendline filter with libwebrtc's thresholds (the IETF draft has a Kalman filter and
-//! other gains). The loss part is `loss_based_bwe_v2`, libwebrtc's default, or on request the thresholds of 2 and 10 % that it
-//! had before and that the draft describes. What was read: public copies of libwebrtc from 2021 to 2025; each file names
-//! what it follows and leaves out. Marks are not answered, so that packets are Not-ECT and feedback is transport-wide.
+//! The delay part is the trendline filter with libwebrtc's thresholds (the IETF draft has a Kalman filter and other
+//! gains). The loss part is `loss_based_bwe_v2`, libwebrtc's default, or on request the thresholds of 2 and 10 % that
+//! it had before and that the draft describes. What was read: public copies of libwebrtc from 2021 to 2025; each file
+//! names what it follows and leaves out. GCC does not answer marks, so packets are Not-ECT and feedback is
+//! transport-wide.
 
 mod aimd;
 mod alr;

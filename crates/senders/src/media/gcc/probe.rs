@@ -1,10 +1,10 @@
 //! Times and rates of probes for more: libwebrtc's `ProbeController` with its defaults of 2025.
 //!
-//! At the start two clusters at three and six times the rate; whenever the result is more than 70 % of what was probed, another
-//! at twice the result; every five seconds one at twice the rate while the application is the limit; and one at 85 % of
-//! the former rate after a deep fall from which the delay has recovered, if the application was the limit. None while the
-//! delay grows or falls or losses limit. Probes on a changed allocation among streams and by an estimate of the network's
-//! state, which libwebrtc has too, need what a single video does not have.
+//! At the start two clusters at three and six times the rate; whenever the result is more than 70 % of what was probed,
+//! another at twice the result; every five seconds one at twice the rate while the application is the limit; and one at
+//! 85 % of the former rate after a deep fall from which the delay has recovered, if the application was the limit. None
+//! while the delay grows or falls or losses limit. libwebrtc also probes when the allocation among streams changes and
+//! by an estimate of the network's state; a single video has neither.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: version 1 of RFC 8298, the same as the public program had it in 2021, with L4S,
-//! and version 2.
+//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: version 1 of RFC 8298, version 1 as in the public program of
+//! 2021, with L4S, and version 2.
 
 mod delay_average;
 mod delay_trend;

@@ -1,7 +1,7 @@
-//! SCReAM version 2 with a hint: marks are the bound, and [recommendations](crate::hint) the climb.
+//! SCReAM version 2 with a hint: [recommendations](crate::hint) raise the rate, marks limit it.
 //!
-//! SCReAM's rate follows from its window over the round trip. A climb is of the window, to what the granted rate fills in a round trip without a queue: a
-//! queue that nobody marks must not count, or each climb would lead to the next.
+//! SCReAM's rate follows from its window over the round trip. A climb raises the window to what the recommended rate
+//! fills in a round trip without a queue. A queue without marks must not count, or each climb would lead to the next.
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
 
