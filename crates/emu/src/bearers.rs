@@ -1,4 +1,5 @@
-//! F1-U tunnels of the bearers: UE by UE, of each the default bearer first and then those of its scenario, in order.
+//! F1-U tunnels of the bearers, UE by UE: for each UE the default bearer first, then those of its scenario in their
+//! order.
 
 use tidemark_cell::{BearerId, DEFAULT_QFI, RlcConfig, UeConfig, UeId};
 use tidemark_marker::{MarkerConfig, SnLength};
@@ -71,7 +72,7 @@ impl Bearers {
     }
 }
 
-/// Laws of all UEs' bearers, in the order of their tunnels: a bearer without one of its own has its UE's.
+/// Laws of all UEs' bearers, in the order of their tunnels. A bearer without a law of its own has that of its UE.
 pub fn laws(ues: &[UeConfig]) -> impl Iterator<Item = &MarkerConfig> {
     ues.iter().flat_map(UeConfig::bearers).map(|bearer| bearer.marker)
 }

@@ -88,8 +88,8 @@ struct State<O> {
 }
 
 impl<O: Observer> Driver<O> {
-    /// Puts a cell between devices. `observer` is shown every event, and the counters once each `sample_interval`; whoever else holds it
-    /// may lock it only while the driver does not run.
+    /// Puts a cell between devices. `observer` is shown every event, and the counters once each `sample_interval`;
+    /// others that hold it may lock it only while the driver does not run.
     ///
     /// # Errors
     /// A configuration that the cell refuses, or an error of the system.

@@ -98,7 +98,7 @@ impl EcnSocket {
     /// Receives a datagram; gives its length, its source and its ECN field.
     ///
     /// # Errors
-    /// An error of the system; `WouldBlock` when the time is over.
+    /// An error of the system; `WouldBlock` after the timeout.
     pub fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
         self.receive_with(bytes, 0)
     }

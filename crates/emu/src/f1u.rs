@@ -22,7 +22,8 @@ const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 
 /// Number of NR-U sequence numbers, which have 24 bits (TS 38.425 5.5.2.1).
 const NRU_MODULUS: u32 = 1 << 24;
-/// Largest distance of an NR-U sequence number from the expected one that is loss or reordering; behind it the CU was restarted.
+/// Largest distance of an NR-U sequence number from the expected one that counts as loss or reordering; a larger one
+/// means that the CU was restarted.
 const NRU_REACH: u32 = 1 << 10;
 /// Ranges of lost NR-U SNs that wait for a report. Of further ones the CU learns nothing, and counts them as transmitted.
 const MAX_LOST_RANGES: usize = 32;

@@ -1,8 +1,8 @@
 //! Real time: the cell between TUN devices, with real packets and a real clock.
 //!
-//! [`Driver`] is to the live cell what `tidemark_sim::Simulation` is to the simulated one: it hands the same
-//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock; behind F1-U it has a
-//! [`SplitDu`](tidemark_cell::SplitDu) in the cell's place. The other modules set up its surroundings:
+//! [`Driver`] drives the live cell, as `tidemark_sim::Simulation` drives the simulated one: it gives the same
+//! [`Cell`](tidemark_cell::Cell) packets and the time, here from [`Tun`] devices and a real clock. Behind F1-U it
+//! drives a [`SplitDu`](tidemark_cell::SplitDu) instead of the cell. The other modules set up its surroundings:
 //!
 //! | module | purpose |
 //! | --- | --- |

@@ -40,8 +40,8 @@ pub struct Namespace {
     started: Receiver<Result<Guard, Error>>,
 }
 
-/// Guard of a command that runs in a namespace: dropping it ends every process there. Holds a descriptor of process 1, since a
-/// number may be another process' after the end.
+/// Guard of a command that runs in a namespace: dropping it ends every process there. It holds a descriptor of process
+/// 1, since after the end its number may belong to another process.
 #[derive(Debug)]
 pub struct Guard(OwnedFd);
 

@@ -1,4 +1,4 @@
-//! Limit of how often something is done for whoever asks.
+//! Limit of how often a request is answered.
 
 use tidemark_core::{Duration, Instant};
 

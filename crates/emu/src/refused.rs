@@ -8,7 +8,7 @@ macro_rules! counters {
         pub struct $name { $(#[doc = $help] pub $field: u64,)+ }
 
         impl $name {
-            /// Counters, each with its name and a sentence about it, for whoever shows them.
+            /// Counters, each with its name and a sentence about it, for display.
             pub fn counters(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> + use<> {
                 [$((stringify!($field), $help.trim_ascii(), self.$field)),+].into_iter()
             }

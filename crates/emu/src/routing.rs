@@ -97,7 +97,7 @@ fn set(lease: &mut Lease, path: PathBuf, value: &str, when: impl Fn(&str) -> boo
     Ok(())
 }
 
-/// Number of packets that a device of the calling thread's namespace lost, since they were not read in time.
+/// Number of packets that a device of the calling thread's namespace lost because they were not read in time.
 pub fn device_drops(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'));

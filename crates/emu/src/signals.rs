@@ -53,7 +53,7 @@ impl Signals {
         self.wait_for(|signal, code| signal != libc::SIGINT || code != libc::SI_KERNEL);
     }
 
-    /// Waits for any of the signals, Ctrl-C as well: for what runs no command.
+    /// Waits for any of the signals, Ctrl-C as well, in a program that runs no commands.
     pub fn wait_for_any(&self) {
         self.wait_for(|_, _| true);
     }

@@ -1,11 +1,12 @@
-//! Counters that others keep, at one time.
+//! Counters that the cells and endpoints keep, at one time.
 
 use tidemark_cell::network::UeRadio;
 use tidemark_cell::{CellStats, DrbStats, UeStats};
 use tidemark_core::{BitRate, Instant};
 use tidemark_senders::Stats;
 
-/// Counters of a run at one time, from its beginning. Results are differences of two states; what is missing in one counts as zero.
+/// Counters of a run at one time, from its beginning. Results are differences of two states; a counter that is missing
+/// in one of them counts as zero.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     /// Time of the reading.

@@ -44,7 +44,7 @@ struct Span<'a> {
 }
 
 impl EndpointRecorder {
-    /// Starts at `now` with nothing measured; a sender should leave `min_rate`.
+    /// Starts at `now` with nothing measured. `min_rate` is the rate that a sender should rise above.
     pub fn new(role: Role, now: Instant, min_rate: Option<BitRate>) -> Self {
         let mut recorder = Recorder::new(Duration::ZERO, &[], 0, Limits { flows: 1, ..Limits::LIVE });
         let flow = recorder.add_flow();
@@ -66,8 +66,8 @@ impl EndpointRecorder {
     pub fn sent(&mut self, now: Instant) {
         self.recorder.handle(now, Event::Sent { flow: self.flow });
     }
-    /// Counts a packet of data that arrived; its time under way has the difference of the two clocks in it, so that the fastest packet
-    /// is the measure of all others.
+    /// Counts a packet of data that arrived; its time in the network includes the difference of the two clocks, so that
+    /// times are measured relative to the fastest packet's.
     pub fn arrived(&mut self, now: Instant, (size, ecn): (Bytes, Ecn), under_way: Duration) {
         let fastest = self.fastest.map_or(under_way, |fastest| fastest.min(under_way));
         self.fastest = Some(fastest);
@@ -84,7 +84,7 @@ impl EndpointRecorder {
     pub fn round_trip(&mut self, now: Instant, rtt: Duration) {
         self.recorder.handle(now, Event::RoundTrip { flow: self.flow, rtt });
     }
-    /// Measures a frame that arrived; only its delay beyond the fastest packet's is known.
+    /// Measures a frame that arrived; its delay is only known relative to the fastest packet's.
     pub fn frame(&mut self, now: Instant, frame: FrameArrival) {
         let delay = frame.sender_queue + frame.network_queue;
         let frame = FrameArrival { delay, propagation: Duration::ZERO, ..frame };
@@ -102,7 +102,7 @@ impl EndpointRecorder {
     pub fn recommended(&mut self, rate: BitRate) {
         self.recommended = Some(rate);
     }
-    /// Minimum rate of a sender that stayed there; `None` for others.
+    /// Minimum rate of a sender that never rose above it; `None` for others.
     pub fn stuck_at(&self) -> Option<BitRate> {
         self.min_rate.filter(|min| self.highest_rate.is_some_and(|highest| highest <= *min))
     }
@@ -111,7 +111,7 @@ impl EndpointRecorder {
         self.recorder.flows[self.flow].watched.as_ref().map(|watched| watched.codepoints).unwrap_or_default()
     }
 
-    /// Ends an interval at whose end the counters are these, and gives its line.
+    /// Ends an interval with these counters at its end, and gives its line.
     pub fn end_interval(&mut self, now: Instant, stats: &Stats) -> EndpointResult {
         let counters = Counters { at: now, ..Counters::default() };
         self.recorder.sample(&counters, |_| *stats);
@@ -130,7 +130,7 @@ impl EndpointRecorder {
         self.result(now, &span, stats, None)
     }
 
-    /// Line about all intervals, at whose end the counters are these.
+    /// Line about all intervals, with these counters at their end.
     pub fn summary(&self, now: Instant, stats: &Stats, verdict: Verdict) -> EndpointResult {
         let flow = &self.recorder.flows[self.flow];
         let span = Span {

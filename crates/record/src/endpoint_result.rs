@@ -122,7 +122,7 @@ impl Codepoints {
             Ecn::Ce => &mut self.ce,
         } += 1;
     }
-    /// True if something arrived as `sent`, or marked on its way.
+    /// True if a datagram arrived as `sent`, or was marked on its way.
     pub fn keep(&self, sent: Ecn) -> bool {
         let unmarked = match sent {
             Ecn::NotEct | Ecn::Ce => 0,

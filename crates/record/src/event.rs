@@ -1,6 +1,7 @@
 //! Events that a recorder counts: packets of simulator, live cell and endpoints, in one form.
 //!
-//! A cell's own events ([`tidemark_cell::Event`]) name packets; here stand numbers of flows and UEs, since a recorder keeps no packet.
+//! A cell's own events ([`tidemark_cell::Event`]) name packets; these events have the numbers of flows and UEs, since a
+//! recorder keeps no packets.
 
 use tidemark_cell::DelaySplit;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
@@ -24,14 +25,14 @@ pub enum Event {
         /// Size, times and mark of the packet.
         arrival: Arrival,
     },
-    /// A packet of feedback reached the flow's sender; only an end on a real network says so.
+    /// A packet of feedback reached the flow's sender; only ends on a real network report this.
     Acknowledged {
         /// Flow of the packet.
         flow: usize,
         /// ECN field on arrival.
         ecn: Ecn,
     },
-    /// The sender's controller has this rate now; only an end on a real network says so.
+    /// The sender's controller has this rate now; only ends on a real network report this.
     Rate {
         /// Flow of the sender.
         flow: usize,
@@ -109,14 +110,14 @@ pub enum Event {
         /// True where the modem takes the query; false where another one waits for bitRateQueryProhibitTimer.
         sent: bool,
     },
-    /// The link of a router begins with a packet.
+    /// The link of a router begins to send a packet.
     RouterBegan {
         /// Router of the link.
         router: usize,
         /// Time of the packet in its queue.
         waited: Duration,
     },
-    /// The link of a router is through with a packet.
+    /// The link of a router finished sending a packet.
     RouterSent {
         /// Router of the link.
         router: usize,
@@ -147,12 +148,12 @@ pub struct Arrival {
     pub in_routers: Duration,
     /// Bearer that brought it: the DRB identity, from 1; 0 for none.
     pub drb: u8,
-    /// Time in the cell, taken apart.
+    /// Time in the cell, by part.
     pub delay: DelaySplit,
 }
 
 impl Arrival {
-    /// Time of the packet, which arrived then, on the wire between server and gNB.
+    /// Time that the packet, which arrived at `at`, spent on the wire between server and gNB.
     pub fn on_wire(&self, at: Instant) -> Duration {
         at.since(self.sent) - self.in_routers - self.delay.total()
     }

@@ -1,15 +1,15 @@
 //! Fairness among flows (Jain, Chiu and Hawe, 1984).
 
-/// Jain's index of some rates: 1 where all are the same, 1/n where one has everything; `None` where all are zero.
+/// Jain's index of n rates: 1 if all are the same, 1/n if one has everything; `None` if all are zero.
 pub fn jain(rates: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum, squares) =
         rates.fold((0u32, 0.0, 0.0), |(n, sum, squares), rate| (n + 1, sum + rate, squares + rate * rate));
     (squares > 0.0).then(|| sum * sum / (f64::from(count) * squares))
 }
 
-/// The mean of the index over intervals, as the aL4S paper takes it; rows are flows, columns intervals, of which those
-/// in `counted` are looked at. A flow takes part from the interval of its first byte to that of its last. `None` where there
-/// never were two.
+/// The mean of the index over the intervals in `counted`, as in the aL4S paper. `rates` has a row for each flow, with a
+/// value for each interval. A flow takes part from the interval of its first byte to that of its last. `None` if there
+/// never were two flows in an interval.
 pub fn mean_jain(rates: &[Vec<f64>], counted: std::ops::Range<usize>) -> Option<f64> {
     let lives: Vec<_> = rates
         .iter()

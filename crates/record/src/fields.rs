@@ -341,7 +341,7 @@ impl Field {
         ];
         units.into_iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| unit)
     }
-    /// True for what is in no file as it is: a distribution.
+    /// True for a field that no file shows as it is: a distribution.
     pub fn is_skipped(&self) -> bool {
         self.serde == "skip"
     }

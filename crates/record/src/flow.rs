@@ -12,7 +12,7 @@ use crate::series::{FlowPoint, SenderState};
 use crate::unit::mbps;
 use crate::watched::WatchedFlow;
 
-/// One flow's packets and round-trip times, after the warm-up but for the series.
+/// One flow's packets and round-trip times. Only the series includes the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
     /// Bearer that brought its last packet, as in [`Arrival`].
@@ -165,7 +165,7 @@ impl FlowRecord {
             self.completions.record(duration);
         }
     }
-    /// Time of the first packet sent; `None` where none was.
+    /// Time of the first packet that was sent; `None` if there was none.
     pub fn first_sent(&self) -> Option<Instant> {
         self.first_sent
     }

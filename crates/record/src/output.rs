@@ -16,11 +16,11 @@ const SUMMARY: &str = "summary.json";
 /// Name of the report, which the command makes.
 const REPORT: &str = "report.html";
 
-/// Writes the folder, which is made where it is missing, with the report's page if there is one. Whatever ends the program meanwhile, and where
-/// the disk is full, the result that was there is whole, or there is none.
+/// Writes the folder, with the report's page if there is one, and makes the folder if it is missing. If the program is
+/// killed meanwhile, or the disk is full, the previous result is whole, or there is none.
 ///
 /// # Errors
-/// What the system says, with the path.
+/// An error of the system, with the path.
 pub fn write_folder(folder: &Path, result: &RunResult, page: Option<String>) -> io::Result<()> {
     let tables = FILES.iter().filter_map(|file| Some((file.name, file.text(result)?)));
     let others = [("scenario.toml", result.scenario.clone()), (COLUMNS, columns_csv())];
@@ -30,7 +30,7 @@ pub fn write_folder(folder: &Path, result: &RunResult, page: Option<String>) -> 
     staging::replace(folder, names(), &files)
 }
 
-/// Names of the files of a result, that without which there is none first.
+/// Names of the files of a result. The first is the file without which there is no result.
 pub fn names() -> impl Iterator<Item = &'static str> {
     [SUMMARY, REPORT].into_iter().chain(FILES.iter().map(|file| file.name))
 }
@@ -84,7 +84,7 @@ pub fn report_data(result: &RunResult) -> serde_json::Result<String> {
     })
 }
 
-/// Marks of the text of `marks.csv`.
+/// Reads the marks from the text of `marks.csv`.
 ///
 /// # Errors
 /// Line and field that cannot be read, or a column that is missing.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::fields::{Field, ROWS, Struct, TEXTS};
 use crate::result::STRUCTS;
 
-/// Module of dataclasses, one a struct of results, parts before what has them.
+/// Module of dataclasses, one for each struct of results. A struct comes after the structs of its fields.
 pub fn module() -> String {
     let mut text = String::from(
         "\"\"\"Fields of summary.json, written from crates/record/src/result.rs by `make reference`.\"\"\"\n\n\

@@ -21,20 +21,21 @@ use crate::watched::FlowInterval;
 /// Bounds of a recorder's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Flows remembered one by one; what comes beyond is counted together, in one flow more for each UE.
+    /// Flows that are recorded one by one. Further flows are counted together, in one more flow for each UE.
     pub flows: usize,
-    /// Intervals of the series; when there are as many, two and two become one.
+    /// Most intervals of the series; when it has this many, each two become one.
     pub intervals: usize,
 }
 
 impl Limits {
-    /// Bounds of a simulated run: its scenario has them.
+    /// Bounds of a simulated run: none beyond those of its scenario.
     pub const SCENARIO: Self = Self { flows: usize::MAX, intervals: usize::MAX };
-    /// Bounds of a live cell, which runs for as long as it is let: 64 flows, and between 1,024 and 2,048 intervals.
+    /// Bounds of a live cell, which may run for any time: 64 flows, and between 1,024 and 2,048 intervals.
     pub const LIVE: Self = Self { flows: 64, intervals: 2_048 };
 }
 
-/// Recorder of a simulated or a live cell, or of one flow on a real network. Statistics leave out what happens before the warm-up's end, series don't.
+/// Recorder of a simulated or a live cell, or of one flow on a real network. Statistics leave out the warm-up, series
+/// don't.
 #[derive(Debug)]
 pub struct Recorder {
     warm: Instant,
@@ -112,7 +113,7 @@ impl Recorder {
         }
     }
 
-    /// Recorder of what is handed to it by this one, whose samples both take.
+    /// Empty recorder with the same intervals, for UEs, flows and cells that this recorder hands over.
     pub fn part(&self) -> Self {
         Self {
             times: self.times.clone(),
@@ -154,7 +155,7 @@ impl Recorder {
         flow
     }
 
-    /// Sets the budget that a flow's frames should meet; without one, nothing is said of it.
+    /// Sets the budget that a flow's frames should meet; without one, the results don't mention it.
     pub fn set_frame_budget(&mut self, flow: usize, budget: Option<FrameBudget>) {
         self.flows[flow].frames.budget = budget;
     }
@@ -175,7 +176,7 @@ impl Recorder {
         self.routers.len() - 1
     }
 
-    /// Number of a flow that comes up while the cell runs. A flow belongs to one UE, so that sums by UE are right.
+    /// Number of a flow that appears while the cell runs. A flow belongs to one UE, so that sums by UE are right.
     pub fn flow_number(&mut self, ue: usize, id: FlowId) -> FlowNumber {
         if let Some(index) = self.index.get(&(ue, id)) {
             return FlowNumber::Known(*index);
@@ -259,8 +260,8 @@ impl Recorder {
         self.baseline.at
     }
 
-    /// Ends a sample of the series. `now` are the counters of the UEs, cells and links that the recorder has, in the order of their
-    /// numbers. `senders` gives the counters of a flow's server, of which the state is read.
+    /// Ends a sample of the series. `now` are the counters of the UEs, cells and links that the recorder has, in the
+    /// order of their numbers. `senders` gives the counters of a flow's server; only its state is read.
     pub fn sample(&mut self, now: &Counters, senders: impl Fn(usize) -> Stats) {
         let span = now.at.since(std::mem::replace(&mut self.sampled, now.at));
         for (position, ue) in self.ues.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Values over the intervals of a run, which two and two can become one.
+//! Values over the intervals of a run, of which each two can become one.
 
 use tidemark_cell::UeStats;
 use tidemark_core::{BitRate, Bytes, Duration};
@@ -27,7 +27,7 @@ impl Mean {
     }
 }
 
-/// Values of an interval that can take up those of the next one.
+/// Values of an interval that can be joined with those of the next one.
 pub trait Join: Copy {
     /// Adds the interval that came after.
     fn join(&mut self, later: &Self);
@@ -48,7 +48,7 @@ pub struct FlowPoint {
     pub sender: SenderState,
 }
 
-/// State of a sender. What its controller does not have is `None`.
+/// State of a sender. A value that its controller does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderState {
     /// Congestion window.
@@ -93,7 +93,7 @@ pub struct UePoint {
     pub sent: Bytes,
     /// Waits of these packets at the UE.
     pub uplink_queue: Mean,
-    /// Bytes that the gNB took to wait at the UE at the end.
+    /// Bytes that waited at the UE at the end, according to the gNB.
     pub reported: Bytes,
     /// First transmissions of uplink blocks, and the sum of their MCS.
     pub uplink_blocks: (u64, u64),
@@ -186,7 +186,7 @@ impl Join for RouterPoint {
     }
 }
 
-/// Makes half as many points of twice the length.
+/// Joins each two points: half as many remain, each of twice the length.
 pub fn halve<T: Join>(points: &mut Vec<T>) {
     let joined = points.chunks(2).map(|pair| {
         let mut first = pair[0];

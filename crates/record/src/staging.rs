@@ -1,4 +1,5 @@
-//! Files that come into a folder all together: whatever ends the program meanwhile, those before are whole, or there are none.
+//! Files that appear in a folder all together: if the program is killed meanwhile, the files before them are whole, or
+//! there are none.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -19,10 +20,11 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Makes the folder inside that of the results, which is made where it is missing, and removes those of programs that have ended.
+    /// Makes the folder inside that of the results, which is made if it is missing, and removes such folders of
+    /// programs that have ended.
     ///
     /// # Errors
-    /// What the system says, with the path.
+    /// An error of the system, with the path.
     pub fn new(results: &Path) -> io::Result<Self> {
         fs::create_dir_all(results).map_err(|error| named(results, &error))?;
         let _held = hold(results);
@@ -79,11 +81,12 @@ fn sweep(results: &Path) {
     }
 }
 
-/// Writes files, by their paths inside the folder, in place of old ones. Those go in their order, the new ones come in theirs: the name that
-/// says that there is a result is the first of the old and the last of the new.
+/// Writes files, by their paths inside the folder, in place of old ones. The old files are removed in their order, then
+/// the new ones appear in theirs. The file that shows that there is a result should be the first of the old files and
+/// the last of the new ones.
 ///
 /// # Errors
-/// What the system says, with the path. Where a file could not be written nothing has changed.
+/// An error of the system, with the path. If a file could not be written, nothing has changed.
 pub fn replace<'a>(
     folder: &Path,
     old: impl IntoIterator<Item = &'a str>,
@@ -113,7 +116,7 @@ fn make_parent(path: &Path) -> io::Result<()> {
 /// Removes a file or a folder, if it is there.
 ///
 /// # Errors
-/// What the system says, with the path.
+/// An error of the system, with the path.
 pub fn remove(path: &Path) -> io::Result<()> {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     match removed {

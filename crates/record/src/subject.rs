@@ -25,7 +25,7 @@ impl Direction {
     }
 }
 
-/// A UE with its name, its copies told apart.
+/// A UE with its name, which is unique among copies.
 #[derive(Clone, Debug)]
 pub struct NamedUe {
     /// Name, numbered where there are several of a kind.

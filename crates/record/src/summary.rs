@@ -50,7 +50,8 @@ pub struct Description<'a> {
 }
 
 impl Recorder {
-    /// Result of the run up to `end`. Warnings, events, and how a machine fared, are its driver's to add, and the commit is the program's.
+    /// Result of the run up to `end`. The driver adds warnings, events and the state of the machine; the program adds
+    /// the commit.
     pub fn result(&self, of: &Description<'_>, end: &Counters) -> RunResult {
         let before = &self.baseline;
         let warm = Instant::ZERO + of.warmup;

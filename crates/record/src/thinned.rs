@@ -1,4 +1,4 @@
-//! Series for the report page: no more points than a screen shows, of which the extremes stay.
+//! Series for the report page, reduced to the points that a screen can show. Extremes are kept.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};

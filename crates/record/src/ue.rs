@@ -21,7 +21,7 @@ struct AnbrRecord {
     queries: (u64, u64),
 }
 
-/// One UE's packets, after the warm-up but for the series.
+/// One UE's packets. Only the series includes the warm-up.
 #[derive(Debug, Default)]
 pub struct UeRecord {
     pub(crate) delivered: Bytes,
@@ -39,7 +39,7 @@ pub struct UeRecord {
     pub(crate) points: Vec<UePoint>,
 }
 
-/// UE of a live cell as whoever looks at it sees it, the warm-up included.
+/// State of a live cell's UE for display, the warm-up included.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
     open: UeInterval,
@@ -85,7 +85,7 @@ impl UeRecord {
             ..Self::default()
         }
     }
-    /// UE as whoever looks at a live cell sees it; `None` in a simulated run.
+    /// State of the UE for display; `None` in a simulated run.
     pub fn watched(&self) -> Option<&Watched> {
         self.watched.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Numbers as results say them.
+//! Numbers in the form that results have.
 
 use tidemark_core::{BitRate, Bytes, Duration};
 
@@ -7,7 +7,7 @@ pub fn round(value: f64, scale: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Rate of this many bytes in a span, in Mbit/s with whole bits a second; none for an empty span.
+/// Rate of this many bytes in a span, in Mbit/s, rounded to whole bits a second; 0 for an empty span.
 pub fn mbps(bytes: Bytes, span: Duration) -> f64 {
     if span.is_zero() { 0.0 } else { BitRate::from_bytes_in(bytes, span).as_mbps() }
 }

@@ -1,4 +1,4 @@
-//! Addresses and ports of simulated flows: what packet filters and captures read.
+//! Addresses and ports of simulated flows, which packet filters and captures read.
 
 use std::net::Ipv4Addr;
 

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use tidemark_core::Instant;
 
-/// Place of what comes from another shard among what happens at the same time.
+/// Order of events from another shard among events at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Before it, from a cell with a lower number.
@@ -62,8 +62,8 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Adds an event, `now`. It may take the place of the one before it: most events are followed by another of their kind, and so the
-    /// heap is put in order once, not twice.
+    /// Adds an event, `now`. It may take the place of the event that was popped last: most events are followed by
+    /// another of their kind, and so the heap is put in order once, not twice.
     pub fn schedule(&mut self, now: Instant, at: Instant, event: E) {
         let number = self.scheduled;
         self.scheduled += 1;

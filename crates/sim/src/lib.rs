@@ -1,7 +1,6 @@
 //! Virtual time: a scenario becomes a run, a run becomes results.
 //!
-//! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes what a
-//! [`RunResult`] says.
+//! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes a [`RunResult`].
 
 #![warn(unnameable_types, unreachable_pub)]
 

@@ -10,8 +10,8 @@ pub const CID: u8 = 1;
 /// Logical channel of a UE's default bearer; those of its other bearers follow.
 pub const FIRST_CHANNEL: u8 = 4;
 
-/// Gives the line by which a modem tells its applications the octets of a MAC subheader and control element: the logical channel, and
-/// the line that reports the rate. `None` for what recommends nothing.
+/// Gives the line by which a modem reports a recommended rate to its applications, with the logical channel. `octets`
+/// are a MAC subheader and its control element; `None` if they recommend nothing.
 pub fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
     let [subheader, element @ ..] = octets;
     let element =
@@ -24,7 +24,7 @@ pub fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, Str
     Some((element.lcid, line.to_string()))
 }
 
-/// Reads such a line, as an application does.
+/// Reads a line of [`report`], as an application does.
 pub fn received(line: &str) -> Option<(BitRate, mac::Direction)> {
     match line.parse() {
         Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => {
@@ -37,7 +37,7 @@ pub fn received(line: &str) -> Option<(BitRate, mac::Direction)> {
     }
 }
 
-/// The line with which an application asks for a recommendation, without a wish.
+/// The line with which an application asks for a recommendation, without a wanted rate.
 pub fn question(direction: mac::Direction) -> String {
     let direction = match direction {
         mac::Direction::Downlink => Direction::Downlink,
@@ -46,13 +46,13 @@ pub fn question(direction: mac::Direction) -> String {
     Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction }.to_string()
 }
 
-/// Gives a modem's answer to the question what may be queried: rates up to the highest that a control element can say.
+/// Gives a modem's answer to the question which rates may be queried: up to the highest one of a control element.
 pub fn queries(multiplier: BitRateMultiplier) -> Line {
     let highest = BitRateIndex::at_most(BitRate::from_bps(u64::MAX)).rate().unwrap_or_default();
     Line::Queries { cid: CID, highest: BitRate::from_bps(highest.as_bps() * multiplier.factor()) }
 }
 
-/// The control element that a modem makes of such a line, for a logical channel.
+/// The control element that a modem makes of a line of [`question`], for a logical channel; `None` for other lines.
 pub fn query(line: &str, channel: u8) -> Option<[u8; 2]> {
     let Ok(Command::Query { direction, .. }) = line.parse() else { return None };
     let direction = match direction {

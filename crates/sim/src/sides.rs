@@ -1,8 +1,8 @@
 //! Sides of a shard: the access network's side and the ends beyond the wires.
 //!
-//! What passes from one side to the other takes the delay of a wire. Each side therefore runs ahead of the other for so long before
-//! the other has its turn, and what it does stays in the processor's caches. The result is the same as if everything were taken in
-//! the order of time: within a side it is.
+//! What passes from one side to the other takes the delay of a wire. Each side therefore runs ahead for that long
+//! before the other side has its turn, and its data stays in the processor's caches. The result is the same as if all
+//! events were handled in the order of time, since within a side they are.
 
 use tidemark_core::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::event::EventQueue;
 use crate::shard::{Event, Shard};
 use crate::wire::Wire;
 
-/// What both sides of all shards stand still for, at the same time.
+/// Event for which both sides of all shards stop at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// The radio is measured, and UEs change cells.

@@ -24,15 +24,16 @@ use crate::summary;
 use crate::wire::Wire;
 use crate::workers::Workers;
 
-/// A cell or a flow refuses its configuration, which a scenario that was checked never does, or the system has no more threads.
+/// A cell or a flow refuses its configuration, which never happens with a checked scenario, or the system has no more
+/// threads.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct SetUpError(String);
 
-/// One run, before or after it: the driver of its shards.
+/// One run of a scenario: the driver of its shards.
 ///
-/// What couples cells comes once in a measurement period: interference, and UEs that change cells. In between each cell runs by
-/// itself, in any thread, as far as the next mark; there all of them stand at the same time.
+/// Cells affect each other only once in a measurement period: by interference, and by UEs that change cells. In between
+/// each cell runs by itself, in any thread, up to the next mark, where all cells have reached the same time.
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     /// One of everything, before the run and after it; one for each cell while it runs, in the order of cells, unless something
@@ -176,7 +177,8 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Runs the cells of a network in so many threads instead of one, at most one for each cell. The result is the same.
+    /// Runs the cells of a network in this many threads instead of one, at most one for each cell. The result is the
+    /// same.
     ///
     /// # Errors
     /// The system has no thread to give.
@@ -186,7 +188,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// `observer` sees everything that passes the CU, instead of the one before it.
+    /// Shows everything that passes the CU to `observer`, which replaces the one before it.
     pub fn observe(&mut self, observer: Observer<Stamped>) {
         self.is_one = true;
         self.shards[0].cells.observe(observer);
@@ -205,8 +207,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Runs to the scenario's end, or until `proceed`, which hears the virtual time once an interval of the
-    /// series, answers false: then the result says how far it came.
+    /// Runs to the scenario's end, or until `proceed` returns false: then the result says how far the run came.
+    /// `proceed` gets the virtual time, once in each interval of the series.
     ///
     /// # Errors
     /// Bytes that appeared or vanished.

@@ -9,8 +9,8 @@ use tidemark_senders::Payload;
 use crate::addresses::Addresses;
 use crate::flow::Flow;
 
-/// A payload with what the recorder wants to know of its packet's way. Behind a pointer: on its way a packet is moved from one
-/// queue to the next some twenty times.
+/// A payload with what the recorder needs to know about its packet's path. It is behind a pointer, since a packet moves
+/// from one queue to the next some twenty times.
 #[derive(Clone, Debug)]
 pub struct Stamped(Box<Content>);
 
@@ -20,7 +20,7 @@ struct Content {
     payload: Payload,
 }
 
-/// Origin of a packet, and what it has met.
+/// Origin of a packet, and its path so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// Time at which it was sent.

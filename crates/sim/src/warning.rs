@@ -1,4 +1,4 @@
-//! Warnings to a user, although nothing is wrong with the form of a scenario.
+//! Warnings about a scenario that is valid.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn limited_by_buffers(flows: &[FlowResult]) -> Vec<String> {
 }
 
 impl Scenario {
-    /// Lists the parts of the scenario that the run takes no notice of, and those that are likely mistakes.
+    /// Lists the parts of the scenario that the run ignores, and those that are probably mistakes.
     pub fn warnings(&self) -> Vec<String> {
         let end = self.duration;
         let mut said = Vec::new();
@@ -78,7 +78,7 @@ impl Scenario {
         of_cell.into_iter().chain(of_ues).chain(of_policy)
     }
 
-    /// Warning of a law that marks every packet at an age which packets reach although nothing is queued before them.
+    /// Warning of a law that marks every packet at an age that packets reach even without a queue.
     fn step_below_the_wait(&self, path: &str, marker: &MarkerConfig) -> Option<String> {
         let (key, step) = marker.law.l4s_step()?;
         let wait = self.cell.longest_downlink_wait()?;
@@ -92,9 +92,10 @@ impl Scenario {
         })
     }
 
-    /// Guarantees that were not met. A rate: a bearer had less, and more than half of its packets waited for longer than their delay
-    /// budget, so that it was not the sender who had nothing. A delay-critical flow: more packets were late or lost than its
-    /// 5QI's error rate, although no more was sent than guaranteed (TS 23.501 5.7.3.4).
+    /// Guarantees that were not met. A rate is not met if a bearer got less although its sender had data: more than
+    /// half of its packets waited for longer than their delay budget. A delay-critical flow's guarantee is not met if
+    /// more packets were late or lost than its 5QI's error rate allows, although no more was sent than guaranteed (TS
+    /// 23.501 5.7.3.4).
     pub fn broken_guarantees(&self, bearers: &[BearerResult]) -> Vec<String> {
         let ues = if bearers.iter().any(|bearer| bearer.drb > 1) { self.ues() } else { Vec::new() };
         let kinds: BTreeMap<_, _> = ues.iter().map(|ue| (ue.name.as_str(), &self.ue[ue.kind])).collect();

@@ -1,4 +1,4 @@
-//! Description of a study, by which a folder knows its own.
+//! Description of a study, by which a folder recognises its study.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Ends of a study before its time.
+//! Errors that end a study early.
 
 use thiserror::Error;
 
@@ -7,7 +7,7 @@ use crate::run::RunError;
 use crate::store::StoreError;
 use crate::study::StudyError;
 
-/// A study that does not come to its end. Records of runs that ended are in the store.
+/// A study that ended early. The store has the records of finished runs.
 #[derive(Debug, Error)]
 pub enum ExecuteError {
     /// A point can't be run.
@@ -27,7 +27,7 @@ pub enum ExecuteError {
         /// Error of the run.
         error: RunError,
     },
-    /// End before its time, by whoever watches.
+    /// The caller interrupted the study.
     #[error("interrupted after {done} of {total} runs, which are kept: start the study again, and it goes on there")]
     Interrupted {
         /// Runs whose records are there.

@@ -13,18 +13,19 @@ use crate::run::{Run, run_while};
 use crate::store::{Store, StoreError};
 use crate::study::Study;
 
-/// State of a study that runs.
+/// Progress of a running study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Runs whose records are there.
     pub done: usize,
-    /// Runs that are known to be needed; seeds that are added and steps of a search come on top.
+    /// Runs that are known to be needed; added seeds and steps of a search are not included.
     pub total: usize,
     /// Estimate of the time that is left; `None` before a run has ended.
     pub left: Option<Duration>,
 }
 
-/// Makes the runs of a study that its store lacks, and those that [`Plan::advance`] asks for until there are none. Gives what a search found.
+/// Makes the runs of a study that its store lacks, and those that [`Plan::advance`] asks for until there are none.
+/// Returns what a search found.
 ///
 /// # Errors
 /// A run or a file that fails, or an interrupt. What was run until then is kept.

@@ -1,4 +1,4 @@
-//! Form of a study: what a file, flags or another language say, before it is checked.
+//! Form of a study: the content of a file, of flags or of another language's call, before it is checked.
 
 use std::collections::BTreeMap;
 

@@ -4,14 +4,14 @@ use std::thread;
 
 use crate::error::ExecuteError;
 
-/// Resources for a study, and its end.
+/// Resources that a study may use, and a way to end it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// Runs at once, at most.
     pub jobs: usize,
     /// Bytes that runs may take together. Default: half of what the system has to spare.
     pub memory: Option<u64>,
-    /// Answers false to end the study early; what is under way is not kept.
+    /// Returns false to end the study early; unfinished runs are not kept.
     pub proceed: &'a (dyn Fn() -> bool + Sync),
 }
 

@@ -1,4 +1,4 @@
-//! Bound on memory: a run starts where it fits.
+//! Bound on memory: a run starts when it fits.
 
 use std::fs;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -11,9 +11,11 @@ use crate::record::Record;
 
 /// A number of a run, or of one group of its flows.
 ///
-/// A name is a path of `summary.json`: `throughput_mbps` and `owd_ms.p99` are of flows, `ue.queue_ms.p99`, `bearer.in_budget` and
-/// `router.utilisation` of all UEs, downlink bearers and routers, `cell.utilisation` (or `utilisation`) and `jain` of the run. Of several flows, UEs, bearers or routers
-/// it is their mean, or what `sum(...)`, `min(...)` or `max(...)` asks for. `a/b` is the sum of the one by the sum of the other.
+/// A name is a path of `summary.json`: `throughput_mbps` and `owd_ms.p99` are of flows, `ue.queue_ms.p99`,
+/// `bearer.in_budget` and `router.utilisation` of all UEs, downlink bearers and routers, `cell.utilisation` (or
+/// `utilisation`) and `jain` of the run. Over several flows, UEs, bearers or routers the metric is their mean, or their
+/// sum, minimum or maximum with `sum(...)`, `min(...)` or `max(...)`. `a/b` is the sum of `a` divided by the sum of
+/// `b`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
     name: String,
@@ -72,7 +74,7 @@ impl Metric {
     /// Reads a metric's name.
     ///
     /// # Errors
-    /// A name that no result has, with those that are near.
+    /// A name that no result has, with similar names.
     pub fn parse(text: &str) -> Result<Self, String> {
         let name: String = text.split_whitespace().collect();
         let way = WAYS.iter().find_map(|(prefix, how)| Some((name.strip_prefix(prefix)?.strip_suffix(')')?, *how)));
@@ -99,7 +101,7 @@ impl Metric {
         is_named && self.divisor.is_none() && !self.name.starts_with("sum(")
     }
 
-    /// Name, as a study has it and tables head it.
+    /// Name in a study, and heading in tables.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -114,7 +116,7 @@ impl Metric {
         self.of == Of::Flows
     }
 
-    /// Value in a run, of one group of flows where it is of flows; `None` where it was not measured.
+    /// Value in a run, for one group of flows if the metric is one of flows; `None` if it was not measured.
     pub fn value(&self, record: &Record, group: Option<&str>) -> Option<f64> {
         let rows: Vec<&Value> = match LISTS.iter().find(|(_, of, _)| *of == self.of) {
             None => vec![record.summary()],
@@ -207,7 +209,7 @@ fn find(name: &str) -> Option<(Of, Number)> {
     })
 }
 
-/// Every name that a metric can have, without ways to join rows.
+/// Every name that a metric can have, without `sum(...)` and the like.
 pub fn names() -> Vec<String> {
     let of_list = |(prefix, of, _): &(&str, Of, &str)| {
         of_rows(*of).numbers().into_iter().map(|number| format!("{prefix}{}", number.path)).collect::<Vec<_>>()

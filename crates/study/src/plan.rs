@@ -1,5 +1,5 @@
-//! Plan of a study: its points, checked, with the seeds that each of them has. Whoever makes its runs, here or on a cluster, goes by it:
-//! what was found so far says what is to be run next.
+//! Plan of a study: its points, checked, with the seeds that each of them has. A program that makes its runs, here or
+//! on a cluster, follows it: the results so far decide the next runs.
 
 use crate::error::ExecuteError;
 use crate::grid::Point;
@@ -45,7 +45,8 @@ pub struct Found {
 }
 
 impl Plan {
-    /// Checks every point of a study, on all processors, before anything is run or written; that of a search with its first value.
+    /// Checks every point of a study, on all processors, before anything is run or written. A search's points are
+    /// checked with its first value.
     ///
     /// # Errors
     /// The first point, in the study's order, whose scenario can't be run; or an interrupt.

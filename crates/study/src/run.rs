@@ -1,4 +1,4 @@
-//! One run of a study, as data that any process or machine can take.
+//! One run of a study, as data that any process or machine can run.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Form of records, which is part of every key.
 const FORM: &str = "tidemark-record-1";
 
-/// One run: all that is needed to make it, wherever the files of its traces are.
+/// One run: all that is needed to make it, on any machine that has the files of its traces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Key: hash of the whole scenario, its traces, the seed, the version and the build, and whether the series are kept.
@@ -48,7 +48,7 @@ pub struct Program {
     pub build: String,
     /// Hash of algorithms that are no part of the build, such as those of a user of Python; `None` without any. Part of the key as well.
     pub code: Option<String>,
-    /// Commit of its sources, for results; `None` where it does not know it.
+    /// Commit of its sources, for results; `None` if it is not known.
     pub commit: Option<String>,
 }
 
@@ -88,7 +88,7 @@ pub fn run_one(run: &Run) -> Result<Vec<u8>, RunError> {
     run_while(run, || true)?.ok_or_else(|| RunError::Failed("the run was interrupted".into()))
 }
 
-/// Makes a run while `proceed` answers true; `None` where it did not to the end.
+/// Makes a run while `proceed` returns true; `None` if the run was stopped.
 ///
 /// # Errors
 /// Those of [`run_one`].
@@ -96,7 +96,8 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
     run_scenario(run, &run.scenario()?, proceed)
 }
 
-/// Makes a run of its scenario, in which algorithms were replaced: those whose hash its program has as `code`. Else as [`run_while`].
+/// Makes a run of `scenario`, the run's own in which algorithms were replaced; `code` of the run's program is their
+/// hash. Otherwise it is like [`run_while`].
 ///
 /// # Errors
 /// Those of [`run_one`].

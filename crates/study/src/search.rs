@@ -9,8 +9,8 @@ use crate::grid::Point;
 use crate::metric::Metric;
 use crate::seeds::share;
 
-/// Search along one parameter. What it looks for is taken to get worse with every step: it tries 1, 2, 4 and so on, and halves what is
-/// left between the last success and the first failure.
+/// Search along one parameter. Larger values are assumed to be worse: the search tries 1, 2, 4 and so on, and then
+/// bisects between the last success and the first failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// Key of the parameter.
@@ -24,7 +24,7 @@ pub struct Search {
 /// Condition on a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Metric, of all flows of a run where it is of flows.
+    /// Metric; one of flows is taken over all flows of a run.
     pub metric: Metric,
     /// True for a condition that holds from `value` on, false for one that holds up to it.
     pub is_least: bool,

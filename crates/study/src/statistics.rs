@@ -33,8 +33,8 @@ impl Estimate {
         Some(Self { mean, half, count })
     }
 
-    /// Estimates the mean of what `b` has more than `a`, pair by pair: the values of one seed share radio and traffic, so that
-    /// their difference is far surer than either.
+    /// Estimates the mean of `b - a` over pairs `(a, b)`: the values of one seed share radio and traffic, so that their
+    /// difference is far more certain than either value.
     pub fn of_differences(pairs: &[(f64, f64)]) -> Option<Self> {
         Self::of(&pairs.iter().map(|(a, b)| b - a).collect::<Vec<_>>())
     }
@@ -44,7 +44,7 @@ impl Estimate {
         self.half.map(|half| [self.mean - half, self.mean + half])
     }
 
-    /// True for a difference that may as well be none: its interval contains 0. `None` for a single seed.
+    /// True for a difference that may be zero: its interval contains 0. `None` for a single seed.
     pub fn is_tie(&self) -> Option<bool> {
         self.interval().map(|[low, high]| low <= 0.0 && high >= 0.0)
     }
@@ -55,7 +55,7 @@ impl Estimate {
     }
 }
 
-/// Standard errors in half of an interval, of this many degrees of freedom.
+/// Number of standard errors in half of an interval, for this many degrees of freedom.
 pub fn quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
 }

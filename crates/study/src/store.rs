@@ -29,7 +29,7 @@ pub enum StoreError {
     /// The system refuses.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The folder has files, and no description of a study.
+    /// The folder has files, but no description of a study.
     #[error("{0} is no folder of a study, and is not empty: name another one with --out")]
     Foreign(String),
     /// The folder has runs of another study.

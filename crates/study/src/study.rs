@@ -14,7 +14,7 @@ use crate::run::{PointHash, Program, Run};
 use crate::search::Search;
 use crate::seeds::Widening;
 
-/// Runs of a study, at most: a million runs are days of processor time and some GB of records.
+/// Most runs of a study: a million runs take days of processor time and some GB of records.
 pub const MAX_RUNS: u128 = 1_000_000;
 
 /// A study that was read and checked; its points are worked out when they are asked for.
@@ -24,7 +24,7 @@ pub struct Study {
     pub name: String,
     /// Purpose.
     pub description: String,
-    /// Scenario of which all runs are made.
+    /// Scenario that all runs are made from.
     pub base: Base,
     /// Seeds of every point.
     pub seeds: Vec<u64>,
@@ -105,7 +105,7 @@ impl Study {
     /// Reads the file of a study, and that of its scenario.
     ///
     /// # Errors
-    /// What is wrong, with its line, and what would be right.
+    /// The error, with its line and a remedy.
     pub fn load(file: &Path) -> Result<Self, StudyError> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
@@ -114,7 +114,8 @@ impl Study {
         Self::parse(Base { file: name, text, folder }, |_| ())
     }
 
-    /// Reads the text of a study as [`load`](Self::load) does a file, and lets flags change its form before it is checked.
+    /// Reads the text of a study, as [`load`](Self::load) reads a file. `adjust` may change its form before it is
+    /// checked, for flags.
     ///
     /// # Errors
     /// Those of [`load`](Self::load).
@@ -144,7 +145,7 @@ impl Study {
     /// Makes a study of a form, for flags and other languages.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The error, with a remedy.
     pub fn new(form: &Form, base: Base) -> Result<Self, StudyError> {
         let part = |Wrong { path, message }| StudyError::WrongPart(format!("{}: {message}", path.join(".")));
         Self::checked(form, base).map_err(|error| error.map_or_else(StudyError::from, part))
@@ -231,8 +232,8 @@ impl Study {
         point
     }
 
-    /// Runs of the study, one by one: every point with the first seed, then with the second, so that a part of them says
-    /// something of all points. Seeds that are added later, and steps of a search, are not among them.
+    /// Runs of the study, one by one: every point with the first seed, then with the second, so that the first ones
+    /// already cover all points. Seeds that are added later, and steps of a search, are not among them.
     ///
     /// # Errors
     /// A point whose scenario can't be run.

@@ -150,7 +150,7 @@ impl Table {
         headings
     }
 
-    /// Text of the table as CSV (RFC 4180 2). A cell is empty where there is nothing.
+    /// Text of the table as CSV (RFC 4180 2). A cell without a value is empty.
     pub fn csv(&self) -> String {
         let headings = self.headings();
         let rows = self.rows.iter().map(|row| {
@@ -171,7 +171,7 @@ impl Table {
         csv([vec!["column".to_string(), "unit".into()]].into_iter().chain(rows))
     }
 
-    /// Rows of one point and group of flows together.
+    /// Rows put together by point and group of flows.
     pub fn summaries(&self) -> Vec<Summary> {
         let mut summaries: Vec<Summary> = Vec::new();
         let mut places: BTreeMap<(&[Option<String>], Option<&str>), usize> = BTreeMap::new();
@@ -200,7 +200,7 @@ impl Summary {
         Estimate::of(&self.metrics[metric].iter().flatten().copied().collect::<Vec<_>>())
     }
 
-    /// Mean of what this has more of a metric than a baseline, over the seeds that both have.
+    /// Mean of a metric's difference from a baseline, over the seeds that both have.
     pub fn difference(&self, baseline: &Self, metric: usize) -> Option<Estimate> {
         let pair = |(seed, value): (&u64, &Option<f64>)| {
             let at = baseline.seeds.iter().position(|other| other == seed)?;

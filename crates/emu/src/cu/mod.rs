@@ -1,5 +1,5 @@
-//! CU of a split gNB: IP on one side, F1-U on the other, and the CU-UP of every cell of the project in between. Delivery
-//! statuses are all that it has from the radio.
+//! CU of a split gNB: IP on one side, F1-U on the other, and in between the CU-UP that the project's other cells use as
+//! well. All that it knows about the radio are delivery statuses.
 
 mod bearer;
 mod signal;

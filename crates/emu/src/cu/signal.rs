@@ -1,4 +1,4 @@
-//! Marks and drops of a CU's laws, for whoever keeps them.
+//! Marks and drops of a CU's laws, for an observer.
 
 use tidemark_cell::BearerId;
 use tidemark_core::{Bytes, Ecn, FlowId, Instant};

@@ -42,9 +42,9 @@ pub struct CuCounters {
     pub marked: u64,
     /// Packets dropped by the law.
     pub dropped: u64,
-    /// Packets that had to wait, since the DU wanted no more.
+    /// Packets that had to wait because the DU wanted no more.
     pub held: u64,
-    /// Packets dropped, since too many waited.
+    /// Packets dropped because too many waited.
     pub overflow: u64,
     /// Delivery statuses received.
     pub reports: u64,

@@ -36,14 +36,14 @@ pub struct HopPlan {
     pub interfaces: [String; 2],
     /// Router from left to right, and back. Its `delay` is the wire behind it.
     pub routers: [RouterConfig; 2],
-    /// Every random draw follows from it.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
 /// Command to a running hop.
 #[derive(Clone, Copy, Debug)]
 pub enum HopCommand {
-    /// End.
+    /// Ends the hop.
     Stop,
 }
 
@@ -59,14 +59,14 @@ pub enum HopEvent {
         /// Five-tuple of the packet; `None` where it has no readable IP header.
         tuple: Option<FiveTuple>,
     },
-    /// The link began with a packet.
+    /// The link began to send a packet.
     Began {
         /// Way of the packet.
         way: usize,
         /// Time of the packet in the queue.
         waited: Duration,
     },
-    /// The link is through with a packet.
+    /// The link finished sending a packet.
     Sent {
         /// Way of the packet.
         way: usize,
@@ -116,7 +116,7 @@ pub struct HopCounters {
     pub refused: u64,
     /// Frames that can't be read: longer than the buffer, or bundles of an unknown kind.
     pub unreadable: u64,
-    /// Packets dropped since the machine was too slow.
+    /// Packets dropped because the machine was too slow.
     pub overload: u64,
     /// Frames that nobody read in time.
     pub lost_by_ports: u64,
@@ -189,7 +189,8 @@ impl<O: HopObserver> Hop<O> {
     /// Puts routers between two interfaces. `observer` is shown every step of a packet, and the counters once each `sample_interval`.
     ///
     /// # Errors
-    /// An interface that can't be used, with the remedy; a configuration that a router refuses; or what the system says.
+    /// An interface that can't be used, with the remedy; a configuration that a router refuses; or an error of the
+    /// system.
     pub fn new(
         plan: &HopPlan,
         observer: Arc<Mutex<O>>,
@@ -231,10 +232,10 @@ impl<O: HopObserver> Hop<O> {
         Ok((hop, control))
     }
 
-    /// Runs on the calling thread until it is told to stop. What waits then is lost.
+    /// Runs on the calling thread until it is told to stop. Packets that still wait are lost.
     ///
     /// # Errors
-    /// An interface that vanished, or what the system says; the observer has been shown everything up to then.
+    /// An interface that vanished, or an error of the system; the observer has been shown everything up to then.
     pub fn run(mut self) -> Result<(), Error> {
         self.priority = realtime::prefer();
         self.clock = Clock::start();

@@ -45,7 +45,7 @@ impl Port {
     /// Opens the interface of this name.
     ///
     /// # Errors
-    /// An interface that is missing, down, or a part of a bridge or bond; a missing right; or what the system says.
+    /// An interface that is missing, down, or a part of a bridge or bond; a missing right; or an error of the system.
     pub(super) fn open(name: &str) -> Result<Self, Error> {
         let Interface { index, mtu, .. } = Interface::find(name)?.checked(name)?;
         let right = |source: io::Error| match source.raw_os_error() {

@@ -1,6 +1,6 @@
 //! CSV files of a run: one for each kind of row, with a row for each subject, or for each subject and interval.
 //!
-//! [`FILES`] declares them. `columns.csv` says of each column its type, its unit and its meaning.
+//! [`FILES`] declares them. `columns.csv` gives each column's type, unit and meaning.
 
 mod series;
 
@@ -41,7 +41,8 @@ enum Rows {
     Marks,
 }
 
-/// Files of every run. `marks.csv` is missing where no marks were kept; others have their heading alone where a run has no such rows.
+/// Files of every run. `marks.csv` is missing if no marks were kept; another file has only its heading if a run has no
+/// such rows.
 pub const FILES: [File; 15] = [
     results("run.csv", "run", |noun| RunResult::STRUCT.csv_columns(noun), |run| values([run])),
     results("flows.csv", "flow", |noun| FlowResult::STRUCT.csv_columns(noun), |run| values(&run.flows)),

@@ -1,8 +1,8 @@
 //! Marks that a run keeps with their reasons: what the marker estimated, what was true, what became of the packet, and what the sender did.
 //!
-//! Of each flow a bounded number is kept, in three parts: the last ones, those of the slowest packets, and one for each span of time, so
-//! that any moment of the run has a mark near it. Spans begin at a slot and double whenever there are too many. A drop that a law
-//! decides on is kept as a mark is.
+//! A bounded number of marks is kept for each flow, in three parts: the last ones, those of the slowest packets, and
+//! one for each span of time, so that any moment of the run has a mark near it. A span has the length of a slot at
+//! first, and doubles whenever there are too many spans. A drop that a law decides on is kept like a mark.
 
 mod mark;
 mod ring;
@@ -30,7 +30,7 @@ pub const MIN_OF_FLOW: usize = 16;
 /// Bytes of a row, about.
 const ROW: usize = 288;
 
-/// Decision that marked or dropped a packet, as it fell.
+/// Decision that marked or dropped a packet, at the time when it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Decided {
     /// Time of the decision.
@@ -86,7 +86,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Keeps marks of this many flows from now on, and of those that come beyond; with `knows_senders`, until their senders have answered.
+    /// Keeps marks from now on, of this many flows and of those that are added later; with `knows_senders`, it follows
+    /// marks until their senders have answered.
     pub fn begin(&mut self, flows: usize, knows_senders: bool) {
         (self.expected, self.knows_senders) = (flows, knows_senders);
         self.bound();
@@ -143,7 +144,7 @@ impl Marks {
         self.end_way(flow, packet, Fate::Lost(reason), None);
     }
 
-    /// A packet of the flow went to where nothing more is seen of it.
+    /// A packet of the flow left the part of the network that is observed.
     pub fn left(&mut self, flow: usize, packet: u64) {
         self.end_way(flow, packet, Fate::UnderWay, None);
     }
@@ -168,7 +169,7 @@ impl Marks {
         }
     }
 
-    /// The last marks of all flows, this many, in the order of time.
+    /// The last `count` marks of all flows, in the order of time.
     pub fn latest(&self, count: usize) -> Vec<Latest> {
         let of_flow =
             |(flow, ring): (usize, &Ring)| ring.latest(count).map(|mark| mark.latest(flow)).collect::<Vec<_>>();

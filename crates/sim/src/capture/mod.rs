@@ -54,7 +54,7 @@ impl Capture {
     /// Begins `core.pcapng` and `f1u.pcapng` in this folder, which is made; `rlc.pcapng` follows where it is needed.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn create(folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         Ok(Self(Arc::new(Mutex::new(Files {
@@ -84,7 +84,7 @@ impl Capture {
     /// Writes what is left, once the run is over and its simulation gone.
     ///
     /// # Errors
-    /// The first thing that could not be written: nothing after it was.
+    /// The first write that failed; nothing was written after it.
     pub fn finish(self) -> io::Result<()> {
         let files = Arc::into_inner(self.0).and_then(|files| files.into_inner().ok());
         let files = files.ok_or_else(|| io::Error::other("the simulation still writes"))?;

@@ -1,4 +1,5 @@
-//! Checks of a scenario beyond its form. Each part checks itself; here is what several of them have to agree on.
+//! Checks of a scenario beyond its syntax and types. Each part checks itself; here are the checks that concern several
+//! parts.
 
 use tidemark_cell::{HandoverExecution, NetworkConfig};
 use tidemark_core::{Bounded, ConfigError};

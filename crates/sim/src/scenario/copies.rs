@@ -1,4 +1,4 @@
-//! Copies of UEs and flows: their number, and that no two have one name.
+//! Copies of UEs and flows: checks of their number, and that no two have the same name.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use tidemark_core::ConfigError;
 
 use super::{Scenario, numbered};
 
-/// UEs of one scenario at most: more is a typing error, and every one costs memory.
+/// Most UEs of one scenario: more are probably a typing error, and each costs memory.
 pub const MAX_UES: u32 = 4096;
 /// Flows at most: four for each of this many UEs.
 const MAX_FLOWS: u64 = 4 * MAX_UES as u64;

@@ -1,4 +1,4 @@
-//! Errors of a scenario, with their place and what would be right.
+//! Errors of a scenario, with their place and a remedy.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct ScenarioError {
     pub key: Option<String>,
     /// Error, with what would be right.
     pub message: String,
-    /// The text in which `span` points.
+    /// The text that `span` points into.
     pub source_text: String,
     /// The place in the text, in bytes.
     pub span: Range<usize>,
@@ -33,7 +33,7 @@ impl ScenarioError {
         Self { file: file.into(), line, key: None, message: message.into(), source_text: text.into(), span }
     }
 
-    /// An error that the reader of the form found at a place; the message gets the name of the field there.
+    /// An error that the TOML reader found at a place; the message gets the name of the field there.
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
         if let Some(path) = variant_at(text, &span, message).or_else(|| mistyped_at(text, &span, message)) {
             let path: Vec<_> = path.iter().map(String::as_str).collect();
@@ -53,7 +53,8 @@ impl ScenarioError {
         }
     }
 
-    /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in the nearest parent that is written.
+    /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in its nearest parent that the text
+    /// has.
     pub fn in_field(file: &str, text: &str, path: &[&str], message: impl Into<String>) -> Self {
         let span = span_of(text, path).unwrap_or(0..0);
         Self::at(file, text, span, message).of_field(path.join("."))

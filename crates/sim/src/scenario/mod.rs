@@ -1,4 +1,4 @@
-//! Scenarios: the one language of the simulator and of whatever drives the same parts.
+//! Scenarios: the configuration of the simulator and of every other driver of the same parts.
 
 mod check;
 mod copies;
@@ -131,7 +131,7 @@ fn lines(errors: &[LoadError]) -> String {
 }
 
 impl LoadError {
-    /// Path of the field at fault, of the first of several; `None` where no field is known.
+    /// Path of the field at fault, or of the first one of several; `None` where no field is known.
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::Wrong(error) | Self::Assigned { error, .. } => error.key.as_deref(),
@@ -158,10 +158,10 @@ bounds! { Scenario {
 } }
 
 impl Scenario {
-    /// Reads a scenario file, applies `key=value` overrides and checks it whole.
+    /// Reads a scenario file, applies `key=value` overrides and checks all of it.
     ///
     /// # Errors
-    /// What is wrong, with its line, and what would be right.
+    /// The errors, each with its line and a remedy.
     pub fn load(file: &Path, assignments: &[String]) -> Result<Self, LoadError> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
@@ -169,10 +169,10 @@ impl Scenario {
         Self::parse(&name, &text, file.parent().unwrap_or(Path::new("")), assignments)
     }
 
-    /// Reads a scenario's text as [`load`](Self::load) does a file; traces are looked up from `folder`.
+    /// Reads a scenario's text, as [`load`](Self::load) reads a file; traces are looked up from `folder`.
     ///
     /// # Errors
-    /// What is wrong, with its line, and what would be right.
+    /// The errors, each with its line and a remedy.
     pub fn parse(file: &str, text: &str, folder: &Path, assignments: &[String]) -> Result<Self, LoadError> {
         Self::assigned(file, text, folder, assignments).map_err(|error| match error {
             LoadError::Wrong(error) => Self::blame(*error, file, text, folder, assignments),
@@ -225,7 +225,7 @@ impl Scenario {
         schema.and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()
     }
 
-    /// One line: what would be run.
+    /// Describes in one line the run that the scenario makes.
     pub fn outline(&self) -> String {
         let ues = self.ues();
         let flows = self.flows(&ues).len();

@@ -28,10 +28,10 @@ pub enum OverrideError {
 
 /// Applies `key=value` overrides, in order.
 ///
-/// A key is a path of names joined by dots. In a list (`[[ue]]`, `[[flow]]`) the step is an index from 0,
-/// the `name` of the entry, or `*` for all entries. A value is TOML where it reads as TOML, else text:
-/// `duration=20 s` and `duration="20 s"` mean the same. Another kind of a table (`marker.law`, `ue.0.channel.model`) drops the
-/// fields of the old kind that it lacks.
+/// A key is a path of names joined by dots. In a list (`[[ue]]`, `[[flow]]`) the step is an index from 0, the `name` of
+/// the entry, or `*` for all entries. A value is read as TOML if it is valid TOML, else as text: `duration=20 s` and
+/// `duration="20 s"` mean the same. Choosing another kind of a table (`marker.law`, `ue.0.channel.model`) drops the old
+/// kind's fields that the new kind does not have.
 pub fn apply(text: &str, assignments: &[String]) -> Result<String, OverrideError> {
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| OverrideError::NotToml(error.message().to_string()))?;

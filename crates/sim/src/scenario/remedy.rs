@@ -1,4 +1,4 @@
-//! Remedies where the reader of the form only says what it wanted.
+//! Remedies where the TOML reader only says what it expected.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     }
 }
 
-/// Message of the reader of the form, with a scenario's words for Rust's types, and with the name that was likely meant.
+/// Message of the TOML reader, with a scenario's words for Rust's types, and with the name that was probably meant.
 pub fn in_toml(message: &str) -> String {
     if let Some(said) = message.strip_suffix(", there are no fields") {
         return format!("{said}: there is none beside the name");

@@ -3,8 +3,9 @@
 use super::Scenario;
 
 impl Scenario {
-    /// The scenario as TOML with every default filled in, which reads back to the same run. A bearer's marker is its UE's or the
-    /// scenario's where it has none of its own. What is missing has no value, or follows from other fields.
+    /// The scenario as TOML with every default filled in, which reads back to the same run. A bearer's marker is its
+    /// UE's or the scenario's where it has none of its own. Fields that are missing have no value, or follow from other
+    /// fields.
     ///
     /// # Errors
     /// A value that TOML does not have, such as a seed above 2^63, in a scenario that was not read from TOML.

@@ -1,4 +1,4 @@
-//! Tables of several kinds, of which one field says which: a marker by its `law`, a channel by its `model`.
+//! Tables whose kind depends on one field: a marker's on `law`, a channel's on `model`.
 
 use super::remedy::tables_at;
 use super::schema::schema;
