@@ -42,17 +42,21 @@ def run(group: str, settings: list[str]) -> list[tuple[str, float, float, bool]]
     return done
 
 
-def record(file: pathlib.Path, done: list[tuple[str, float, float, bool]]) -> None:
-    """Puts the parts that passed into a table, in the place of what it had of them."""
+def commit() -> str:
+    """Names the commit of the sources, and says whether they were changed."""
+    return subprocess.run(["git", "describe", "--always", "--dirty=-modified", "--exclude=*"], capture_output=True, text=True).stdout.strip()
+
+
+def record(file: pathlib.Path, done: list[tuple[str, float, float, bool]], tested: str) -> None:
+    """Puts the parts of this commit that passed into a table, in the place of what it had of them."""
     rows = {}
     if file.exists():
         with file.open(newline="") as table:
             rows = {row["part"]: row for row in csv.DictReader(table)}
-    commit = subprocess.run(["git", "describe", "--always", "--dirty=-modified", "--exclude=*"], capture_output=True, text=True).stdout.strip()
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     for part, seconds, used, passed in done:
         if passed:
-            rows[part] = {"part": part, "day": day, "commit": commit, "seconds": round(seconds), "processor_seconds": round(used)}
+            rows[part] = {"part": part, "day": day, "commit": tested, "seconds": round(seconds), "processor_seconds": round(used)}
     with file.open("w", newline="") as table:
         writer = csv.DictWriter(table, ["part", "day", "commit", "seconds", "processor_seconds"], lineterminator="\n")
         writer.writeheader()
@@ -67,12 +71,14 @@ def main() -> int:
     parser.add_argument("group", nargs="+")
     options = parser.parse_args()
     began = time.monotonic()
+    # The table, once written, is a change itself.
+    tested = commit()
     done = []
     for group in options.group:
         finished = run(group, options.set)
         done += finished
         if options.record:
-            record(options.record, finished)
+            record(options.record, finished, tested)
         if not all(passed for *_, passed in done):
             break
     print("\n   seconds   of processors   part")
