@@ -28,7 +28,7 @@ pub enum ExecuteError {
         error: RunError,
     },
     /// The caller interrupted the study.
-    #[error("interrupted after {done} of {total} runs, which are kept: start the study again, and it goes on there")]
+    #[error("interrupted after {done} of {total} runs, which are kept: start the study again to continue")]
     Interrupted {
         /// Runs whose records are there.
         done: usize,

@@ -160,7 +160,7 @@ impl fmt::Display for Metric {
 
 /// Metrics that a study names and no run has.
 #[derive(Debug, Error)]
-#[error("no run has {names}: {right}. The runs are kept: correct `metrics`, and none is made again")]
+#[error("no run has {names}: {right}. The runs are kept: correct `metrics`, and no run is repeated")]
 pub struct NoSuchMetric {
     /// The metrics.
     names: String,

@@ -51,7 +51,7 @@ impl Search {
                 let right = if names.is_empty() { "a scenario with a [[ue]]".into() } else { names.join(" or ") };
                 return Err(wrong(
                     "key",
-                    format!("`users` is of one kind of UE, and the scenario has {}: name {right}", kinds.len()),
+                    format!("`users` counts UEs of one kind, and the scenario has {} kinds: name {right}", kinds.len()),
                 ));
             }
             (key, _) => key.to_string(),

@@ -59,7 +59,7 @@ pub enum TableError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Runs that have no record yet.
-    #[error("{missing} of {total} runs are missing: start the study again, and it makes those")]
+    #[error("{missing} of {total} runs are missing: start the study again to make them")]
     Missing {
         /// Runs without a record.
         missing: usize,

@@ -106,7 +106,7 @@ impl Flow {
             let delay = path.delay(&scenario.router);
             if delay > half {
                 let right = format!(
-                    "the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, of which they are a part"
+                    "the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, which includes them"
                 );
                 return Err(ConfigError::new(key, right));
             }
