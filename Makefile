@@ -45,7 +45,7 @@ playground: web
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
 	  "fmt-check + language + imports + links + web clippy + environments + packages sdn-packages" "build" \
-	  "unit built-links + web-test wire-test c-test" "python-test docs + instructions reproduction + book-test" "sdn-brief + live-brief"
+	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-brief + live-brief"
 	@echo "every check passed"
 
 # Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
