@@ -1,4 +1,4 @@
-//! Bounds of the fields of a configuration, declared once: the check of a value, the words of the error and the schema follow.
+//! Bounds of the fields of a configuration, declared once for the check, the error message and the schema.
 //!
 //! ```
 //! use tidemark_core::{Bounded, Duration, Range, bounds};
@@ -31,11 +31,11 @@ use crate::units::{BitRate, Bytes};
 
 /// A type whose values can have bounds.
 pub trait Quantity: Copy + PartialOrd + fmt::Display + 'static {
-    /// A value as a scenario has it.
+    /// Gives the value as a scenario writes it.
     fn written(self) -> Written;
 }
 
-/// A value as a scenario has it.
+/// A value as a scenario writes it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Written {
     /// A whole number.
@@ -64,7 +64,7 @@ quantities! {
     Text: Duration Bytes BitRate, |value: Self| value.to_string();
 }
 
-/// Values that a field may have: NaN is never among them.
+/// Values that a field may have. NaN is never one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<T: 'static> {
     min: Option<T>,
@@ -102,15 +102,15 @@ impl<T: Quantity> Range<T> {
     pub const fn above(min: T) -> Self {
         Self { excludes_min: true, ..Self::new(Some(min), None) }
     }
-    /// Values from `min` on.
+    /// Values of at least `min`.
     pub const fn at_least(min: T) -> Self {
         Self::new(Some(min), None)
     }
-    /// Values up to `max`.
+    /// Values of at most `max`.
     pub const fn at_most(max: T) -> Self {
         Self::new(None, Some(max))
     }
-    /// Restricts these values to those up to `max`.
+    /// Restricts these values to at most `max`.
     pub const fn and_at_most(self, max: T) -> Self {
         Self { max: Some(max), ..self }
     }
@@ -118,11 +118,11 @@ impl<T: Quantity> Range<T> {
     pub const fn and_below(self, max: T) -> Self {
         Self { max: Some(max), excludes_max: true, ..self }
     }
-    /// Powers of two from `min` to `max`, which are two of them.
+    /// Powers of two from `min` to `max`, which are powers of two themselves.
     pub const fn powers_of_two(min: T, max: T) -> Self {
         Self { powers_of_two: true, ..Self::between(min, max) }
     }
-    /// Range of these values alone, which are in ascending order.
+    /// Only these values, listed in ascending order.
     pub const fn one_of(choice: &'static [T]) -> Self {
         Self { choice, ..Self::new(choice.first().copied(), choice.last().copied()) }
     }
@@ -130,7 +130,7 @@ impl<T: Quantity> Range<T> {
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
-    /// Gives the reason of the bounds, as the error has it in brackets: "RFC 5681 4.2".
+    /// Gives the reason for the bounds, which the error shows in brackets: "RFC 5681 4.2".
     pub const fn because(self, reason: &'static str) -> Self {
         Self { reason, ..self }
     }
@@ -147,7 +147,7 @@ impl<T: Quantity> Range<T> {
         above && below && is_chosen && (is_power || !self.powers_of_two)
     }
 
-    /// Bounds as the schema has them.
+    /// Bounds in the form that the schema needs.
     pub fn limits(&self) -> Limits {
         let written = |value: Option<T>| value.map(T::written);
         let powers = match (written(self.min), written(self.max)) {
@@ -200,7 +200,7 @@ impl<T: Quantity> fmt::Display for Range<T> {
     }
 }
 
-/// Bounds of a field as the schema has them.
+/// Bounds of a field in the form that the schema needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Limits {
     /// Least value.
@@ -211,15 +211,15 @@ pub struct Limits {
     pub excludes_min: bool,
     /// True where the field must be below `max`.
     pub excludes_max: bool,
-    /// Every value that the field may have, where these are few.
+    /// All values that the field may have if it is a choice of a few, else empty.
     pub choice: Vec<Written>,
-    /// Unit of a bare number, or nothing.
+    /// Unit of a bare number, or empty.
     pub unit: &'static str,
-    /// Reason of the bounds, or nothing.
+    /// Reason for the bounds, or empty.
     pub reason: &'static str,
 }
 
-/// A field that holds a value, or may.
+/// A field that holds a value or an optional one.
 pub trait Holds<T> {
     /// Value of the field, if it has one.
     fn value(&self) -> Option<T>;
@@ -239,10 +239,10 @@ impl<T: Copy> Holds<T> for Option<T> {
 
 /// A configuration whose fields have bounds. [`bounds!`](macro@crate::bounds) implements it.
 pub trait Bounded {
-    /// Names the first field whose value is outside of its bounds.
+    /// Checks every field against its bounds.
     ///
     /// # Errors
-    /// The field, its bounds and its value.
+    /// The first field outside its bounds, with the bounds and the value.
     fn check_bounds(&self) -> Result<(), ConfigError>;
 
     /// Lists the fields that have bounds.
@@ -252,7 +252,7 @@ pub trait Bounded {
 /// Checks one field.
 ///
 /// # Errors
-/// The field, its bounds and its value.
+/// The field, its bounds and its value if the value lies outside.
 pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Range<T>) -> Result<(), ConfigError> {
     match held.value() {
         Some(value) if !range.contains(value) => {
@@ -262,8 +262,8 @@ pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Rang
     }
 }
 
-/// Declares the bounds of a configuration's fields. Fields without bounds stand behind `..`, so that the compiler asks for a new one.
-/// An enum has its variants with their fields: `bounds! { enum Times { Fixed { mean: MEAN, } } }`.
+/// Declares the bounds of a configuration's fields. Fields without bounds follow `..`: the compiler then rejects a field that is not listed.
+/// For an enum, the fields are listed by variant: `bounds! { enum Times { Fixed { mean: MEAN, } } }`.
 // `bounds! { StepConfig { tau: Range::above(Duration::ZERO), ..mode } }` becomes
 //
 //     impl Bounded for StepConfig {
@@ -308,10 +308,12 @@ macro_rules! bounds {
 #[doc(hidden)]
 pub use alloc::vec;
 
-/// Writes the bounds of a configuration into its schema: `minimum`, `maximum` and their exclusive forms for numbers, the same with `x-` for
-/// text with units, whose `pattern` asks for a digit above zero where zero is none of its values, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum`, of text
-/// `x-enum`, where the values are few.
-/// A field that several variants of an enum have has the same bounds in each.
+/// Writes the bounds of a configuration into its schema.
+///
+/// Numbers get `minimum`, `maximum` and their exclusive forms. Text with units gets the same keys after `x-`, and a `pattern` that
+/// asks for a digit above zero if zero is not allowed. `x-unit` is the unit of a bare number and `x-reason` the reason for the bounds.
+/// A choice of a few values is listed in `enum`, or in `x-enum` for text.
+/// A field that several variants of an enum share has the same bounds in each.
 #[cfg(feature = "schema")]
 pub fn in_schema<T: Bounded>(schema: &mut schemars::Schema) {
     use serde_json::Value;

@@ -1,10 +1,10 @@
-//! The answer to a configuration that cannot be used.
+//! The error for a configuration that cannot be used.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// A field of a configuration that cannot be used: its path, what would be right, and what stands there instead.
+/// An error in a field of a configuration: the field's path, what it must be, and the value found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     field: Cow<'static, str>,
@@ -13,7 +13,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// An error in `field`, named as in a scenario with dots between its levels. `right` says what would be right: "must be at most 1 s".
+    /// An error in `field`, which is named as in a scenario, with dots between its levels. `right` is the rule: "must be at most 1 s".
     pub fn new(field: impl Into<Cow<'static, str>>, right: impl Into<Cow<'static, str>>) -> Self {
         Self { field: field.into(), right: right.into(), found: None }
     }
@@ -21,7 +21,7 @@ impl ConfigError {
     pub fn found(self, value: impl fmt::Display) -> Self {
         Self { found: Some(value.to_string()), ..self }
     }
-    /// Puts `place` before the path: the field that holds the part where the error is.
+    /// Puts `place`, the field that contains this configuration, before the path.
     pub fn within(self, place: &str) -> Self {
         Self { field: alloc::format!("{place}.{}", self.field).into(), ..self }
     }
@@ -29,7 +29,7 @@ impl ConfigError {
     pub fn field(&self) -> &str {
         &self.field
     }
-    /// Problem without its field: what would be right, and what was found.
+    /// The error without its field: the rule, and the value found.
     pub fn problem(&self) -> String {
         match &self.found {
             Some(found) => alloc::format!("{}, not {found}", self.right),

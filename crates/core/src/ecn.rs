@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// 00: the transport does not understand ECN; it can only be dropped.
+    /// 00: the transport does not understand ECN, so its packets can only be dropped.
     #[default]
     NotEct = 0b00,
     /// 01: ECT(1), the identifier of L4S.

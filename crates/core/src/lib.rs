@@ -1,8 +1,8 @@
-//! The vocabulary of every other crate of Tidemark: time, units, ECN codepoints, packets and random streams.
+//! The types that all other crates of Tidemark share: time, units, ECN codepoints, packets and random streams.
 //!
-//! Nothing here knows a clock, a socket or a thread. All arithmetic is either on integers or on IEEE 754
-//! operations that are exact by definition; transcendental functions come from `libm`, so a run gives the
-//! same bits on every machine.
+//! Nothing here uses a clock, a socket or a thread. Arithmetic is on integers or uses IEEE 754 operations
+//! with exactly defined results. Transcendental functions come from `libm`. A run therefore gives the same
+//! bits on every machine.
 #![no_std]
 #![warn(unnameable_types, unreachable_pub)]
 

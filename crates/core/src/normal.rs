@@ -1,11 +1,11 @@
-//! The distribution function of the standard normal distribution, from a table: on the hot path, and the same on every machine.
+//! The distribution function of the standard normal distribution. A table makes it fast and the same on every machine.
 
-/// Intervals a unit of the argument.
+/// Intervals per unit of the argument.
 const STEPS: usize = 16;
-/// Deviations that the table covers; the rest is below 1e-9.
+/// Standard deviations that the table covers. The tail beyond them is below 1e-9.
 const REACH: usize = 6;
 
-/// A cubic of each interval, in the position within it: it has the function's values and slopes at both ends.
+/// A cubic polynomial for one interval, with the function's values and slopes at both ends.
 #[repr(align(32))]
 struct Cubic([f64; 4]);
 static TABLE: [Cubic; STEPS * REACH] = table();
@@ -14,7 +14,7 @@ static TABLE: [Cubic; STEPS * REACH] = table();
 ///
 /// A cubic with a function's values and slopes at the ends of an interval of length `h` is off by at most
 /// `h^4 / 384` times the largest fourth derivative (Hermite's remainder). Here that is `(3 z - z^3) phi(z)`, at most 0.551 (at
-/// `z^2 = 3 - sqrt 6`), and `h` is 1/16: 2.2e-8. What is cut off beyond six deviations is less.
+/// `z^2 = 3 - sqrt 6`), and `h` is 1/16: 2.2e-8. The tail cut off beyond six deviations is smaller.
 #[inline]
 pub fn normal_cdf(z: f64) -> f64 {
     let position = z.abs() * STEPS as f64;

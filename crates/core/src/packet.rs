@@ -1,4 +1,4 @@
-//! A packet as value: what the network may see of it, around a payload that only the endpoints read.
+//! A packet as a value: the headers that the network sees, and a payload that only the endpoints read.
 
 use core::net::IpAddr;
 
@@ -82,7 +82,7 @@ pub struct TcpView {
 }
 
 impl TcpView {
-    /// Gives the segment with this feedback in it.
+    /// Gives the segment with this feedback written into it.
     #[must_use]
     pub fn with_feedback(self, feedback: TcpFeedback) -> Self {
         match feedback {
@@ -123,7 +123,7 @@ pub enum TcpFeedback {
     AccEcn(AccEcnChange),
 }
 
-/// Additions to the counters that a segment carries; a counter that it lacks stays out.
+/// Additions to the counters that a segment carries. A counter missing from the segment is not added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AccEcnChange {
     /// Packets added to the ACE field, modulo 8.
@@ -136,7 +136,7 @@ pub struct AccEcnChange {
     pub e1b: u32,
 }
 
-/// The fields of an IP packet that a packet filter reads, beside the ECN field (TS 23.501 5.7.6.2).
+/// The fields of an IP packet, besides the ECN field, that a packet filter reads (TS 23.501 5.7.6.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Selectors {
     /// Source address.
@@ -145,7 +145,7 @@ pub struct Selectors {
     pub destination: IpAddr,
     /// Protocol above IP and its extension headers.
     pub protocol: u8,
-    /// Source and destination port, of protocols that have them. A fragment that is not the first has none.
+    /// Source and destination port, if the protocol has ports. Only the first fragment of a packet has them.
     pub ports: Option<(u16, u16)>,
     /// The upper six bits of the type of service or traffic class.
     pub dscp: Dscp,
@@ -155,8 +155,8 @@ pub struct Selectors {
 ///
 /// Payloads without a readable TCP header (UDP, QUIC, ciphered) keep the defaults.
 pub trait Inspect {
-    /// The flow as a node identifies it, by the five-tuple: connections that follow one another in one flow of the endpoints are
-    /// several.
+    /// The flow as a network node identifies it, by the five-tuple. Successive connections within one flow of the endpoints count as
+    /// different flows.
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         flow
     }
@@ -171,7 +171,7 @@ pub trait Inspect {
     /// Rewrites the congestion feedback of a TCP acknowledgement; does nothing on other payloads.
     fn set_tcp_feedback(&mut self, _feedback: TcpFeedback) {}
     /// Shows the TCP header to `answer` and writes the congestion feedback that it returns; true if there was any. A payload
-    /// of bytes finds its header once for both.
+    /// of bytes locates its header only once.
     #[inline]
     fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
         let feedback = self.tcp().and_then(|tcp| answer(&tcp));
@@ -182,7 +182,7 @@ pub trait Inspect {
 /// A payload without a readable header.
 impl Inspect for () {}
 
-/// A borrowed payload, which shows all that it has.
+/// A borrowed payload, inspected like the payload itself.
 impl<T: Inspect> Inspect for &mut T {
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         (**self).five_tuple(flow)

@@ -1,8 +1,8 @@
-//! Random streams: one for each (seed, entity, purpose), independent of every other.
+//! Random streams, one for each (seed, entity, purpose), all independent of each other.
 //!
 //! The generator is Philox 4x32-10 (Salmon et al., 'Parallel random numbers: as easy as 1, 2, 3', SC 2011).
-//! It is counter-based, so that a stream needs no state but its name and position, and adding a UE
-//! to a scenario changes no other UE's draws.
+//! It is counter-based: the state of a stream is only its name and position, and a UE added to a
+//! scenario does not change the draws of the others.
 
 use core::convert::Infallible;
 
@@ -116,7 +116,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// 32-bit FNV-1a: names of purposes are few and short, and their hashes part of every golden run.
+/// 32-bit FNV-1a hash, enough for the few short names of purposes. Every golden run depends on these hashes.
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

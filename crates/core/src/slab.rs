@@ -1,4 +1,4 @@
-//! Entries of one kind by their indices, of which some are elsewhere.
+//! Entries by index. An entry can move to another slab and keep its index.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,11 +7,11 @@ use core::ops::{Index, IndexMut};
 
 use crate::FlowId;
 
-/// Index of a slab's entries.
+/// Index of an entry in a slab.
 pub trait Key: Copy {
     /// Index of the slot at this position.
     fn at(position: usize) -> Self;
-    /// Position of its slot.
+    /// Position of this index's slot.
     fn position(self) -> usize;
 }
 
@@ -35,7 +35,7 @@ impl Key for FlowId {
     }
 }
 
-/// Slab of entries that are numbered throughout a network: a slot for each index; those of entries that are elsewhere are vacant.
+/// Slab of entries that are numbered across a whole network. Each index has a slot, which is vacant while its entry is in another slab.
 #[derive(Clone, Debug)]
 pub struct Slab<K, T> {
     slots: Vec<Option<Box<T>>>,
@@ -57,7 +57,7 @@ impl<K: Key, T> Slab<K, T> {
     pub fn next(&self) -> K {
         K::at(self.slots.len())
     }
-    /// Puts an entry into its slot, in place of the one before it.
+    /// Puts an entry into its slot and replaces the one there.
     pub fn insert(&mut self, key: K, value: Box<T>) {
         let slot = key.position();
         // Keys are given in order, but places are taken when an entry comes.
@@ -75,7 +75,7 @@ impl<K: Key, T> Slab<K, T> {
     pub fn get(&self, key: K) -> Option<&T> {
         self.slots.get(key.position())?.as_deref()
     }
-    /// The entry of an index, to be changed; `None` where its slot is vacant.
+    /// The entry of an index, mutable; `None` where its slot is vacant.
     #[inline]
     pub fn get_mut(&mut self, key: K) -> Option<&mut T> {
         self.slots.get_mut(key.position())?.as_deref_mut()
@@ -84,11 +84,11 @@ impl<K: Key, T> Slab<K, T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().filter_map(Option::as_deref)
     }
-    /// The entries, to be changed, in the order of their indices.
+    /// The entries, mutable, in the order of their indices.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut().filter_map(Option::as_deref_mut)
     }
-    /// The indices that have entries, in their order.
+    /// The indices that have entries, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = K> {
         self.entries().map(|(key, _)| key)
     }
@@ -97,12 +97,12 @@ impl<K: Key, T> Slab<K, T> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(position, slot)| Some((K::at(position), slot.as_deref()?)))
     }
-    /// The entries, to be changed, with their indices.
+    /// The entries, mutable, with their indices.
     pub fn entries_mut(&mut self) -> impl Iterator<Item = (K, &mut T)> {
         let slots = self.slots.iter_mut().enumerate();
         slots.filter_map(|(position, slot)| Some((K::at(position), slot.as_deref_mut()?)))
     }
-    /// Hands the entry of an index to another slab, if there is one.
+    /// Moves the entry of an index, if there is one, to another slab.
     pub fn hand(&mut self, to: &mut Self, key: K) {
         if let Some(value) = self.take(key) {
             to.insert(key, value);
@@ -117,7 +117,7 @@ impl<K: Key, T> FromIterator<T> for Slab<K, T> {
     }
 }
 
-/// Panics for a slot that is empty: who holds an index holds it of an entry that is here.
+/// Panics if the slot is vacant: callers may only use indices of entries in this slab.
 impl<K: Key, T> Index<K> for Slab<K, T> {
     type Output = T;
     #[inline]

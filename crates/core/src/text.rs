@@ -1,4 +1,4 @@
-//! Units as a person writes them in a scenario: `"10 ms"`, `"40 Mbit/s"`, `"1500 B"`.
+//! Quantities as a scenario writes them: `"10 ms"`, `"40 Mbit/s"`, `"1500 B"`.
 
 use alloc::format;
 use alloc::string::{String, ToString};

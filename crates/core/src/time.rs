@@ -33,22 +33,22 @@ impl Instant {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
-    /// The span from `earlier` to `self`; zero where `earlier` is the later one.
+    /// The span from `earlier` to `self`, or zero if `earlier` is in fact later.
     ///
-    /// Saturating, because a marker must survive a clock that steps back.
+    /// It saturates because a marker must survive a clock that steps back.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
-    /// `self - span`, or the start of the run where that would be before it.
+    /// `self - span`, but no earlier than the start of the run.
     pub const fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// The longest span that can be expressed.
+    /// The longest span that this type can hold.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of nanoseconds.
@@ -91,7 +91,7 @@ impl Duration {
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
-    /// True for a span of no time.
+    /// True for the empty span.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -161,7 +161,7 @@ impl fmt::Debug for Instant {
     }
 }
 
-/// The largest unit that needs no fraction, so that what is written reads back to the same value.
+/// Uses the largest unit that needs no fraction, so that the text parses to the same value.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {

@@ -1,4 +1,4 @@
-//! Bytes, bit rates and probabilities as types, so that no function takes a bare number.
+//! Types for bytes, bit rates and probabilities, so that no function takes a bare number.
 
 use core::fmt;
 use core::iter::Sum;
@@ -84,7 +84,7 @@ impl BitRate {
     pub fn bytes_in(self, span: Duration) -> Bytes {
         Bytes(share(self.0, span.as_nanos(), 8_000_000_000))
     }
-    /// The rate that carries `bytes` in `span`; zero where the span is.
+    /// The rate that carries `bytes` in `span`; zero if the span is zero.
     pub fn from_bytes_in(bytes: Bytes, span: Duration) -> Self {
         if span.is_zero() {
             return Self::ZERO;
@@ -93,7 +93,7 @@ impl BitRate {
     }
 }
 
-/// `a * b / divisor`, rounded down. A division of 128 bits, which takes longer than all else around it, is rarely needed.
+/// `a * b / divisor`, rounded down. It divides 128 bits, which is slow, only where the product needs them.
 pub fn share(a: u64, b: u64, divisor: u64) -> u64 {
     match a.checked_mul(b) {
         Some(product) => product / divisor,
@@ -156,7 +156,7 @@ impl fmt::Debug for Bytes {
         fmt::Display::fmt(self, f)
     }
 }
-/// The largest unit that needs no fraction, so that what is written reads back to the same value.
+/// Uses the largest unit that needs no fraction, so that the text parses to the same value.
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {
