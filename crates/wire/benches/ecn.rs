@@ -1,4 +1,4 @@
-//! Cost of bytes on the hot path: finding the headers, marking, and rewriting feedback.
+//! Cost of the work on packet bytes: finding the headers, marking, and rewriting feedback.
 
 use std::hint::black_box;
 use std::net::Ipv4Addr;

@@ -1,7 +1,7 @@
-//! Writes one frame of every kind that this crate emits into a capture file, for other people's decoders to judge.
+//! Writes one frame of every kind that this crate emits into a capture file, to test it with independent decoders.
 //!
-//! `cargo run --example frames -- frames.pcapng`; every packet's comment is its name, by which the tests in
-//! `tests/wire` find it.
+//! `cargo run --example frames -- frames.pcapng`. The comment of each packet is its name; the tests in `tests/wire`
+//! use it to find the packet.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -273,8 +273,8 @@ fn nr_user_plane(frames: &mut Frames) -> Result<()> {
     push("nru-assistance", Pdu::AssistanceInformationData(assistance), &[])
 }
 
-/// SDAP, PDCP and MAC have no place of their own in a capture of IP packets. Wireshark reads them behind a signature
-/// and tags that say what it would otherwise know from signalling.
+/// SDAP, PDCP and MAC do not occur by themselves in a capture of IP packets. Wireshark reads them after a signature and
+/// tags, which carry the facts that it would otherwise know from signalling.
 fn radio(frames: &mut Frames) -> Result<()> {
     let user = over_udp(4000, 4001, Ecn::Ce, b"user data")?;
     let mut pdcp = |name, sn, length: SnLength, downlink: bool, sdap: u8| -> Result<()> {

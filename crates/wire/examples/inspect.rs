@@ -1,7 +1,7 @@
-//! Reads packets as hexadecimal lines from standard input and prints what this crate sees in each as a line of JSON.
+//! Reads packets as hexadecimal lines from standard input and prints the fields that this crate reads as lines of JSON.
 //!
 //! `inspect mark` marks each packet first and adds its bytes; `inspect tables` prints the tables of TS 38.321 instead.
-//! The tests in `tests/wire` compare it with decoders that we did not write.
+//! The tests in `tests/wire` compare the output with independent decoders.
 
 use std::io::BufRead;
 
@@ -37,7 +37,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// An IP packet and what is in it, down to `depth` tunnels.
+/// An IP packet and its content, down to `depth` tunnels.
 fn packet(bytes: &[u8], depth: usize) -> Result<Value, Error> {
     let headers = ip::Headers::parse(bytes)?;
     let tuple = headers.five_tuple;

@@ -1,8 +1,8 @@
-//! A hop that marks and rewrites: reads packets as hexadecimal lines from standard input and prints them as it forwards
-//! them. Every tenth TCP data packet is marked; acknowledgements get feedback of a mark of their own, in `classic` or
+//! A hop that marks and rewrites. It reads packets as hexadecimal lines from standard input and prints the packets that
+//! it forwards. It marks every tenth TCP data packet, and adds feedback of a mark to acknowledgements, in `classic` or
 //! `accecn` form.
 //!
-//! `tests/wire/test_kernel.py` puts it between two network namespaces, for the kernel's TCP to judge.
+//! `tests/wire/test_kernel.py` puts it between two network namespaces to test it with the kernel's TCP.
 
 use std::io::{BufRead, Write};
 

@@ -39,18 +39,18 @@ pub enum Command {
     Query {
         /// Context, which is a PDU session.
         cid: u8,
-        /// The wished rate, in whole kilobits a second.
+        /// The requested rate, in whole kilobits a second.
         bit_rate: BitRate,
         /// The direction.
         direction: Direction,
     },
-    /// `AT+CGBRRREQ=?`: what may be asked?
+    /// `AT+CGBRRREQ=?`: which queries are possible?
     TestQuery,
-    /// `AT+CGBRRREP=<reporting>`: report recommendations, or stop.
+    /// `AT+CGBRRREP=<reporting>`: start or stop reports of recommendations.
     SetReporting(bool),
     /// `AT+CGBRRREP?`: are recommendations reported?
     ReadReporting,
-    /// `AT+CGBRRREP=?`: what may be set?
+    /// `AT+CGBRRREP=?`: which settings are possible?
     TestReporting,
 }
 
@@ -65,7 +65,7 @@ pub enum Line {
     Reporting(bool),
     /// `+CGBRRREP: (0,1)`: reports can be switched off and on.
     Reportings,
-    /// `+CGBRRREQ: (<cid>),(<lowest>-<highest>),(1,2)`: what may be asked, in both directions.
+    /// `+CGBRRREQ: (<cid>),(<lowest>-<highest>),(1,2)`: the queries that are possible, in both directions.
     Queries {
         /// The context.
         cid: u8,
@@ -114,7 +114,7 @@ fn number<T: FromStr>(text: &str) -> Result<T, Error> {
     }
 }
 
-/// A rate in kilobits a second; one that does not fit 32 bits no modem means.
+/// A rate in kilobits a second. One above 32 bits is an error: no modem means it.
 fn bit_rate(text: &str) -> Result<BitRate, Error> {
     number::<u32>(text).map(|kbps| BitRate::from_kbps(u64::from(kbps)))
 }
@@ -131,7 +131,7 @@ fn reporting(text: &str) -> Result<bool, Error> {
     }
 }
 
-/// The text behind `prefix`, which is compared without regard to case.
+/// The text after `prefix`, which is compared without regard to case.
 fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)

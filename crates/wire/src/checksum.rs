@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-/// One's complement sum in progress: 16-bit words added with their carries kept for later.
+/// One's complement sum in progress: 16-bit words are added and their carries kept for later.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Sum(u64);
 
@@ -26,8 +26,8 @@ impl Sum {
         self.0 += word as u64;
         self
     }
-    /// Adds the pseudo header of TCP and UDP (RFC 9293 3.1, RFC 8200 8.1); addresses of two families add nothing
-    /// that any receiver would accept.
+    /// Adds the pseudo header of TCP and UDP (RFC 9293 3.1, RFC 8200 8.1). With addresses of two different families the
+    /// checksum is one that no receiver accepts.
     pub fn pseudo_header(self, source: IpAddr, destination: IpAddr, protocol: u8, len: u32) -> Self {
         let address = |sum: Self, address| match address {
             IpAddr::V4(v4) => sum.bytes(&v4.octets()),
@@ -36,16 +36,16 @@ impl Sum {
         let sum = address(address(self, source), destination);
         sum.word(u16::from(protocol)).bytes(&len.to_be_bytes())
     }
-    /// The sum that gave a checksum field, to be changed and written back (RFC 1624).
+    /// The sum from which a checksum field was made, to change it and write it back (RFC 1624).
     pub(crate) const fn from_checksum(checksum: u16) -> Self {
         Self(!checksum as u64)
     }
-    /// Four bytes at an even offset changed from `old` to `new`.
+    /// Replaces four bytes at an even offset, `old` by `new`.
     pub(crate) const fn replace(mut self, old: u32, new: u32) -> Self {
         self.0 += !old as u64 + new as u64;
         self
     }
-    /// The sum of the same bytes, beginning at an odd offset: each is the other one of its word (RFC 1071 2 (B)).
+    /// The sum of the same bytes from an odd offset: each takes the other place in its word (RFC 1071 2 (B)).
     pub(crate) const fn odd(self) -> Self {
         Self(self.0 << 8)
     }
@@ -73,7 +73,7 @@ impl Sum {
 
 /// The checksum after one word of the covered data changed from `old` to `new` (RFC 1624 equation 3).
 ///
-/// A wrong checksum stays wrong by as much as it was, so damage on the way here is still found at the end.
+/// A wrong checksum stays wrong by the same amount, so the receiver still detects earlier damage.
 pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = !checksum as u32 + !old as u32 + new as u32;
     let sum = (sum & 0xFFFF) + (sum >> 16);
@@ -82,8 +82,8 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
 
 /// The checksum after `old`, which begins `offset` bytes into the covered data, was replaced by `new`.
 ///
-/// The offset's parity decides which byte of its word each byte is. Of two slices of unequal length, the excess of
-/// the longer one is not looked at.
+/// The parity of the offset decides whether a byte is the first or second of its word. If one slice is longer, its
+/// excess is ignored.
 pub fn update_bytes(checksum: u16, offset: usize, old: &[u8], new: &[u8]) -> u16 {
     let sum = old.iter().zip(new).enumerate().fold(u64::from(!checksum), |sum, (index, (&old, &new))| {
         let shift = if (offset + index).is_multiple_of(2) { 8 } else { 0 };

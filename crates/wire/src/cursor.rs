@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
         self.len += field.len();
         Ok(())
     }
-    /// Overwrites a field that was written before.
+    /// Overwrites a field that is already written.
     pub(crate) fn overwrite(&mut self, at: usize, field: &[u8]) -> Result<()> {
         let written = self.bytes.get_mut(at..at + field.len()).ok_or(Error::Truncated)?;
         written.copy_from_slice(field);

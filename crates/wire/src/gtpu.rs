@@ -1,4 +1,4 @@
-//! GTP-U (TS 29.281): the header, its chain of extension headers, and the messages that keep a path alive.
+//! GTP-U (TS 29.281): the header, its chain of extension headers, and the messages that check a path.
 
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
@@ -12,7 +12,7 @@ pub const PORT: u16 = 2152;
 /// Length of the header without its optional fields.
 pub const HEADER_LEN: usize = 8;
 
-/// Largest number of extension headers that are walked; it bounds the work on hostile packets. Real ones have one or two.
+/// Largest number of extension headers that are walked. It bounds the work on hostile packets; real packets have one or two.
 pub const MAX_EXTENSIONS: usize = 8;
 
 const EXTENSION: u8 = 0b100;
@@ -33,7 +33,7 @@ pub enum MessageType {
     SupportedExtensionHeaders,
     /// 254: no more packets come through this tunnel.
     EndMarker,
-    /// 255: a user's packet.
+    /// 255: a user packet.
     GPdu,
     /// Any other.
     Unknown(u8),
@@ -80,7 +80,7 @@ impl ExtensionType {
     pub const SERVICE_CLASS_INDICATOR: Self = Self(0x20);
     /// Source UDP port of the packet that an error indication is about.
     pub const UDP_PORT: Self = Self(0x40);
-    /// RAN container, of E-UTRA's X2-U.
+    /// RAN container, used on X2-U of E-UTRA.
     pub const RAN_CONTAINER: Self = Self(0x81);
     /// Xw RAN container.
     pub const XW_RAN_CONTAINER: Self = Self(0x83);
@@ -91,7 +91,7 @@ impl ExtensionType {
     /// PDCP PDU number: 16 bits.
     pub const PDCP_PDU_NUMBER: Self = Self(0xC0);
 
-    /// Duty of a node that does not know this type, from the two top bits (TS 29.281 5.2.1, figure 5.2.1-2).
+    /// What a node that does not know this type must do, from the two top bits (TS 29.281 5.2.1, figure 5.2.1-2).
     pub const fn comprehension(self) -> Comprehension {
         match self.0 >> 6 {
             0b00 => Comprehension::Optional,
@@ -102,7 +102,7 @@ impl ExtensionType {
     }
 }
 
-/// Duty of a node that does not know an extension header.
+/// Required behaviour of a node that does not know an extension header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comprehension {
     /// Skip it; an intermediate node forwards it.
@@ -124,7 +124,7 @@ pub struct Extension<'a> {
     pub content: &'a [u8],
 }
 
-/// A view over a GTP-U message whose extension headers are known to lie within it.
+/// A view over a GTP-U message. All its extension headers are known to lie within the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<T> {
     buffer: T,
@@ -132,7 +132,7 @@ pub struct Packet<T> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks version and lengths and walks the extension headers. Bytes beyond the length field are no part of it.
+    /// Checks version and lengths and walks the extension headers. Bytes beyond the message's length are not part of it.
     ///
     /// # Errors
     /// `Type` for GTP of another version or GTP', `Truncated` for a message longer than the buffer or an extension
@@ -190,30 +190,30 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn extension(&self, kind: ExtensionType) -> Option<&[u8]> {
         self.extensions().find(|extension| extension.kind == kind).map(|extension| extension.content)
     }
-    /// The first extension header that an endpoint which knows only the types in `known` may not ignore: it discards
-    /// the message and may say which types it supports (TS 29.281 5.2.1).
+    /// The first extension header that an endpoint with only the types in `known` may not ignore. The endpoint discards
+    /// such a message and may answer with the types that it supports (TS 29.281 5.2.1).
     pub fn not_understood(&self, known: &[ExtensionType]) -> Option<ExtensionType> {
         use Comprehension::{RequiredByAll, RequiredByEndpoint};
         self.extensions()
             .map(|extension| extension.kind)
             .find(|kind| !known.contains(kind) && matches!(kind.comprehension(), RequiredByEndpoint | RequiredByAll))
     }
-    /// Range of the payload within the buffer: the user's packet, or the message's information elements.
+    /// Range of the payload within the buffer: the user packet, or the information elements of the message.
     pub fn payload_range(&self) -> core::ops::Range<usize> {
         self.payload..self.message().len()
     }
-    /// The user's packet, or the message's information elements.
+    /// The user packet, or the information elements of the message.
     pub fn payload(&self) -> &[u8] {
         &self.message()[self.payload..]
     }
-    /// The header as value.
+    /// The header as a value.
     pub fn repr(&self) -> Repr {
         Repr { message_type: self.message_type(), teid: self.teid(), sequence: self.sequence(), n_pdu: self.n_pdu() }
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// The user's packet, to be rewritten.
+    /// The user packet, mutable.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let range = self.payload_range();
         &mut self.buffer.as_mut()[range]
@@ -229,7 +229,7 @@ struct Extensions<'a> {
 }
 
 impl<'a> Extensions<'a> {
-    /// The message's length covers the optional fields where its flags say that they are there.
+    /// Begins the walk. The caller has checked that the message contains the optional fields that its flags announce.
     fn new(message: &'a [u8]) -> Self {
         let next = if message[0] & EXTENSION != 0 { message[11] } else { 0 };
         Self { message, next, at: HEADER_LEN + 4, left: MAX_EXTENSIONS }
@@ -260,7 +260,7 @@ impl<'a> Iterator for Extensions<'a> {
     }
 }
 
-/// A header as value; its extension headers are given when it is written.
+/// A header as a value. [`emit`](Self::emit) takes its extension headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
     /// Purpose of the message.
@@ -274,24 +274,24 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// The header of a user's packet through the tunnel `teid`.
+    /// The header of a user packet in the tunnel `teid`.
     pub const fn g_pdu(teid: u32) -> Self {
         Self { message_type: MessageType::GPdu, teid, sequence: None, n_pdu: None }
     }
-    /// The whole of an end marker, which has no payload (TS 29.281 7.3.2).
+    /// A complete end marker, which has no payload (TS 29.281 7.3.2).
     pub const fn end_marker(teid: u32) -> Self {
         Self { message_type: MessageType::EndMarker, teid, sequence: None, n_pdu: None }
     }
-    /// The whole of an echo request, which needs no payload (TS 29.281 7.2.1).
+    /// A complete echo request, which needs no payload (TS 29.281 7.2.1).
     pub const fn echo_request(sequence: u16) -> Self {
         Self { message_type: MessageType::EchoRequest, teid: 0, sequence: Some(sequence), n_pdu: None }
     }
-    /// Writes the header and `extensions`, each padded with zeros to a multiple of four bytes, to the front of
-    /// `buffer`, for a payload of `payload_len` bytes to follow. Returns the length of what was written.
+    /// Writes the header and `extensions` to the front of `buffer`. Each extension is padded with zeros to a multiple of
+    /// four bytes. The caller appends a payload of `payload_len` bytes. Returns the length written.
     ///
     /// # Errors
-    /// `Truncated` for too short a buffer; `Value` for more than [`MAX_EXTENSIONS`], one of type zero, one longer than
-    /// 1018 bytes, or a message that is too long.
+    /// `Truncated` for too short a buffer; `Value` for more than [`MAX_EXTENSIONS`], an extension of type zero or longer
+    /// than 1018 bytes, or a message that is too long.
     pub fn emit(&self, buffer: &mut [u8], extensions: &[Extension<'_>], payload_len: usize) -> Result<usize> {
         if extensions.len() > MAX_EXTENSIONS || extensions.iter().any(|extension| extension.kind.0 == 0) {
             return Err(Error::Value);

@@ -1,4 +1,4 @@
-//! IP of either version: where its headers lie, which flow it belongs to, and its ECN field.
+//! IP packets of either version: the position of the headers, the flow, and the ECN field.
 
 use core::net::IpAddr;
 use core::ops::Range;
@@ -21,7 +21,7 @@ pub struct FiveTuple {
     pub destination: IpAddr,
     /// Protocol above IP and its extension headers.
     pub protocol: u8,
-    /// Source and destination port, of protocols that have them. A fragment that is not the first has none.
+    /// Source and destination port, if the protocol has ports. Only the first fragment of a packet has them.
     pub ports: Option<(u16, u16)>,
 }
 
@@ -37,7 +37,7 @@ impl FiveTuple {
     }
 }
 
-/// Part of a datagram that a packet holds.
+/// The part of a datagram that a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fragment {
     /// All of it.
@@ -59,11 +59,11 @@ pub struct Headers {
     pub dscp: Dscp,
     /// Length of the packet, header included, in bytes; the buffer may be longer.
     pub len: usize,
-    /// Part of a datagram that the packet holds.
+    /// The part of a datagram that the packet carries.
     pub fragment: Fragment,
-    /// Range of the transport header and the bytes behind it, beyond the buffer where that ends before the packet; `None` in a later
-    /// fragment, behind IPv6 extension headers that cannot be read, and behind an authentication header, whose check covers it: who
-    /// changes it has it dropped.
+    /// Range of the transport header and the bytes after it. It passes the end of a buffer that ends before the packet. `None` in a
+    /// later fragment, after IPv6 extension headers that cannot be read, and after an authentication header: its check covers these
+    /// bytes, so a packet changed there would be dropped.
     pub transport: Option<Range<usize>>,
 }
 
@@ -71,8 +71,8 @@ impl Headers {
     /// Walks the headers at the front of `bytes`.
     ///
     /// # Errors
-    /// As [`ipv4::Packet::new_checked`] and [`ipv6::Packet::new_checked`] have them. What is wrong above the IP header
-    /// is no error: such a packet has an ECN field all the same.
+    /// Those of [`ipv4::Packet::new_checked`] and [`ipv6::Packet::new_checked`]. A fault above the IP header is no
+    /// error, because the packet still has an ECN field.
     // Always part of its caller, who then has in registers what it uses, and makes nothing of the rest: most of the cost is in moving
     // values that are never read.
     #[inline(always)]
@@ -80,11 +80,11 @@ impl Headers {
         Self::parse_front(bytes, bytes.len())
     }
 
-    /// Walks the headers of a packet of which a buffer has the first bytes; up to `len` bytes are the packet's.
+    /// Walks the headers of a packet of at most `len` bytes; `front` need only hold the first of them.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), for a packet longer than `len`, and `Truncated` for a front that ends before the headers do: those of IP
-    /// with options and extension headers, a TCP header with its options, the ports of other protocols that have them.
+    /// Those of [`parse`](Self::parse), for a packet longer than `len`, and `Truncated` if `front` ends within the headers: IP with options
+    /// and extension headers, then TCP with options or the ports of another protocol that has ports.
     #[inline(always)]
     pub fn parse_front(front: &[u8], len: usize) -> Result<Self> {
         match version(front)? {
@@ -172,13 +172,13 @@ fn ports(bytes: &[u8], protocol: u8, transport: &Option<Range<usize>>) -> Option
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
 }
 
-/// Part of this range of a packet that the buffer has.
+/// The part of this range of a packet that the buffer holds.
 #[inline]
 pub(crate) fn present(bytes: &[u8], range: Range<usize>) -> Option<&[u8]> {
     bytes.get(range.start..range.end.min(bytes.len()))
 }
 
-/// Refuses a front that ends within a header that is read.
+/// Rejects a front that ends within a header that is read.
 #[cold]
 #[inline(never)]
 fn headers_are_whole(front: &[u8], protocol: u8, transport: &Option<Range<usize>>) -> Result<()> {
@@ -209,16 +209,16 @@ fn version(bytes: &[u8]) -> Result<Version> {
 /// The ECN field of the IP packet at the front of `bytes`.
 ///
 /// # Errors
-/// As [`Headers::parse`].
+/// Those of [`Headers::parse`].
 #[inline]
 pub fn ecn(bytes: &[u8]) -> Result<Ecn> {
     ecn_of_front(bytes, bytes.len())
 }
 
-/// The ECN field of a packet of up to `len` bytes, of which a buffer has the first ones.
+/// The ECN field of a packet of at most `len` bytes; `front` need only hold the IP header without options and extension headers.
 ///
 /// # Errors
-/// As [`ecn`]; no more than the IP header without options and extension headers has to be there.
+/// Those of [`ecn`].
 #[inline]
 pub fn ecn_of_front(front: &[u8], len: usize) -> Result<Ecn> {
     match version(front)? {
@@ -230,17 +230,18 @@ pub fn ecn_of_front(front: &[u8], len: usize) -> Result<Ecn> {
 /// Rewrites the ECN field of the IP packet at the front of `bytes`, and its header checksum if it has one.
 ///
 /// # Errors
-/// As [`Headers::parse`]; the bytes are as they were.
+/// Those of [`Headers::parse`]; the bytes are then unchanged.
 #[inline]
 pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<()> {
     let len = bytes.len();
     set_ecn_of_front(bytes, len, ecn)
 }
 
-/// Rewrites the ECN field of a packet of up to `len` bytes, of which a buffer has the first ones, and its header checksum if it has one.
+/// Rewrites the ECN field of a packet of at most `len` bytes, and its header checksum if it has one; `front` need only hold the
+/// first bytes of the packet.
 ///
 /// # Errors
-/// As [`ecn_of_front`]; the bytes are as they were.
+/// Those of [`ecn_of_front`]; the bytes are then unchanged.
 #[inline]
 pub fn set_ecn_of_front(front: &mut [u8], len: usize, ecn: Ecn) -> Result<()> {
     match version(front)? {

@@ -15,7 +15,7 @@ pub const HEADER_LEN: usize = 20;
 pub struct Packet<T>(T);
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks version and lengths. Bytes beyond the total length, such as Ethernet padding, are no part of the packet.
+    /// Checks version and lengths. Bytes beyond the total length, such as Ethernet padding, are not part of the packet.
     ///
     /// # Errors
     /// `Type` for another version, `Length` for a header longer than the packet, `Truncated` for a packet longer than
@@ -34,7 +34,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         packet.check(packet.0.as_ref().len())?;
         Ok(packet)
     }
-    /// Holds the lengths in the header against this many bytes.
+    /// Checks the lengths in the header against the bytes available.
     fn check(&self, available: usize) -> Result<()> {
         let (header_len, total_len) = (self.header_len(), self.total_len());
         if header_len < HEADER_LEN || total_len < header_len {
@@ -89,7 +89,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn ttl(&self) -> u8 {
         self.octet(8)
     }
-    /// Protocol of the payload, as in IANA's registry.
+    /// Protocol number of the payload (IANA registry).
     pub fn protocol(&self) -> u8 {
         self.octet(9)
     }
@@ -97,7 +97,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn checksum(&self) -> u16 {
         self.word(10)
     }
-    /// True where the checksum field fits the header.
+    /// True if the checksum field fits the header.
     pub fn has_valid_checksum(&self) -> bool {
         Sum::ZERO.bytes(&self.0.as_ref()[..self.header_len()]).is_valid()
     }
@@ -113,15 +113,15 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn options(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.header_len()]
     }
-    /// The bytes behind the header.
+    /// The bytes after the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[self.header_len()..self.total_len()]
     }
 }
 
 impl<'a> Packet<&'a [u8; HEADER_LEN]> {
-    /// The header without its options at the front of a packet of version 4 and up to `len` bytes, whose lengths are consistent: fields of
-    /// an array are read without a look at its length.
+    /// The header without options of an IPv4 packet of at most `len` bytes, with lengths that are consistent. It is an array so that
+    /// fields are read without a bounds check.
     #[inline]
     pub(crate) fn header_of(front: &'a [u8], len: usize) -> Result<Self> {
         let header = Self(front.first_chunk().ok_or(Error::Truncated)?);
@@ -130,7 +130,7 @@ impl<'a> Packet<&'a [u8; HEADER_LEN]> {
     }
 }
 
-/// Rewrites the ECN field of a packet whose header was read before.
+/// Rewrites the ECN field of a packet with a checked header.
 #[inline]
 pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
     if let Some(header) = bytes.first_chunk_mut::<HEADER_LEN>() {
@@ -149,14 +149,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         bytes[10] = high;
         bytes[11] = low;
     }
-    /// The bytes behind the header, to be rewritten.
+    /// The bytes after the header, mutable.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let range = self.header_len()..self.total_len();
         &mut self.0.as_mut()[range]
     }
 }
 
-/// A header without options, as value.
+/// A header without options, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
     /// DSCP, 6 bits.
@@ -179,7 +179,7 @@ pub struct Repr {
     pub source: Ipv4Addr,
     /// Destination address.
     pub destination: Ipv4Addr,
-    /// Length of what follows the header, in bytes.
+    /// Length of the payload in bytes.
     pub payload_len: u16,
 }
 

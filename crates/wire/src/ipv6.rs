@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Length of the fixed header.
 pub const HEADER_LEN: usize = 40;
 
-/// Largest number of extension headers that are walked. No real packet has more; it bounds the work on hostile ones.
+/// Largest number of extension headers that are walked. It bounds the work on hostile packets; no real packet has more.
 pub const MAX_EXTENSIONS: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
@@ -34,7 +34,7 @@ pub struct UpperLayer {
     pub offset: usize,
     /// Offset and more-fragments flag of a fragment header, if there was one.
     pub fragment: Option<Fragment>,
-    /// True behind an authentication header: its integrity check covers every byte from here on (RFC 4302 3.3.3).
+    /// True after an authentication header, whose integrity check covers all bytes that follow (RFC 4302 3.3.3).
     pub is_authenticated: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Fragment {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks version and length. Jumbograms (RFC 2675) are read as the bare header that their length field says.
+    /// Checks version and length. A jumbogram (RFC 2675) is read as a bare header, as its length field says.
     ///
     /// # Errors
     /// `Type` for another version, `Truncated` for a packet longer than the buffer.
@@ -57,7 +57,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Self::front_of(buffer, len)
     }
 
-    /// Views the front of a packet of up to `len` bytes: of its payload the buffer may have a part.
+    /// Views the front of a packet of at most `len` bytes. The buffer may hold only a part of its payload.
     pub(crate) fn front_of(buffer: T, len: usize) -> Result<Self> {
         let bytes = buffer.as_ref();
         match bytes.first() {
@@ -121,18 +121,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn destination(&self) -> Ipv6Addr {
         self.address(24)
     }
-    /// The bytes behind the fixed header, extension headers included.
+    /// The bytes after the fixed header, extension headers included.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.total_len()]
     }
 
     /// Walks the extension headers to the upper layer.
     ///
-    /// The walk ends at the first header that is not an extension, at ESP, whose content is ciphered, and within a
-    /// fragment that is not the first, whose content begins anywhere.
+    /// The walk ends at the first header that is not an extension, at ESP (its content is encrypted), and in any
+    /// fragment but the first (its content may begin within a header).
     ///
     /// # Errors
-    /// `Truncated` where an extension header passes the end, `Length` for more than [`MAX_EXTENSIONS`].
+    /// `Truncated` if an extension header passes the end, `Length` for more than [`MAX_EXTENSIONS`].
     pub fn upper_layer(&self) -> Result<UpperLayer> {
         let bytes = self.0.as_ref();
         let bytes = &bytes[..self.total_len().min(bytes.len())];
@@ -163,7 +163,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 }
 
-/// Rewrites the ECN field of a packet whose header was read before.
+/// Rewrites the ECN field of a packet with a checked header.
 #[inline]
 pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
     if let Some(header) = bytes.first_chunk_mut::<HEADER_LEN>() {
@@ -177,14 +177,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         let octet = &mut self.0.as_mut()[1];
         *octet = *octet & !0x30 | ecn.bits() << 4;
     }
-    /// The bytes behind the fixed header, to be rewritten.
+    /// The bytes after the fixed header, mutable.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let len = self.total_len();
         &mut self.0.as_mut()[HEADER_LEN..len]
     }
 }
 
-/// A fixed header, as value.
+/// A fixed header as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
     /// DSCP, 6 bits.
@@ -193,7 +193,7 @@ pub struct Repr {
     pub ecn: Ecn,
     /// Flow label, 20 bits.
     pub flow_label: u32,
-    /// Length of what follows the header, in bytes.
+    /// Length of the payload in bytes, extension headers included.
     pub payload_len: u16,
     /// The first next header.
     pub next_header: u8,

@@ -1,15 +1,15 @@
-//! Bytes to values and back: IP, TCP with AccECN, UDP, GTP-U, NR-U, SDAP, PDCP, MAC CE, RTCP.
+//! Parsers and writers of packet formats: IP, TCP with AccECN, UDP, GTP-U, NR-U, SDAP, PDCP, MAC CE, RTCP.
 //!
-//! Formats that are rewritten in place have a `Packet<T>`: a view over a buffer whose lengths were checked once, so
-//! that its accessors cannot fail. Formats that are read whole and written whole have a plain value with `parse` and
-//! `emit`. Nothing here allocates, and no input makes it panic: what cannot be read is an [`Error`].
+//! A format that is rewritten in place has a `Packet<T>`: a view over a buffer. It checks the lengths once, so its
+//! accessors cannot fail. A format that is read or written as a whole has a plain value with `parse` and `emit`.
+//! Nothing here allocates or panics, whatever the input: bytes that cannot be read give an [`Error`].
 //!
 //! | layer | modules |
 //! | --- | --- |
 //! | IP and transport | [`ip`] (either version), [`ipv4`], [`ipv6`], [`tcp`], [`udp`], [`checksum`]; [`View`] is what a marker sees |
 //! | tunnels | [`gtpu`] with [`pdu_session`] and [`nru`] in its extension headers, [`tunnel`] for ECN at both ends |
 //! | radio | [`sdap`], [`pdcp`], [`mac`] |
-//! | what a path sees | [`quic`] and [`stun`] as far as they can be read |
+//! | encrypted traffic | the unencrypted parts of [`quic`] and [`stun`] |
 //! | media and feedback | [`rtp`], [`rtcp`], [`rfc8888`], [`twcc`], [`at`]; [`udp_prague`] |
 //!
 //! ```
@@ -60,16 +60,16 @@ mod view;
 
 pub use view::View;
 
-/// Reason why bytes could not be read as, or a value could not be written in, a format.
+/// Reason why bytes could not be read or a value could not be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
-    /// The buffer ends before the format does: a packet cut short, or too little room to write to.
+    /// The buffer is too short: the packet is cut, or there is too little room to write.
     #[error("the buffer is too short")]
     Truncated,
     /// A length field contradicts the format.
     #[error("a length field is wrong")]
     Length,
-    /// A version, type or discriminator that this format does not have.
+    /// The format has no such version, type or discriminator.
     #[error("the version or type is unknown")]
     Type,
     /// A value that does not fit its field.
@@ -77,5 +77,5 @@ pub enum Error {
     Value,
 }
 
-/// Result of parsing and of emitting.
+/// Result of `parse` and `emit`.
 pub type Result<T> = core::result::Result<T, Error>;

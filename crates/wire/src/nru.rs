@@ -26,11 +26,11 @@ pub enum Pdu<'a> {
 }
 
 impl<'a> Pdu<'a> {
-    /// Reads the content of an NR RAN container. Spare bits are not looked at; what follows the known fields, padding
-    /// and future extensions, is skipped (TS 38.425 5.5.1).
+    /// Reads the content of an NR RAN container. It ignores spare bits, and skips padding and future extensions after
+    /// the known fields (TS 38.425 5.5.1).
     ///
     /// # Errors
-    /// `Type` for another PDU type, `Truncated` where announced fields are missing.
+    /// `Type` for another PDU type, `Truncated` if announced fields are missing.
     pub fn parse(content: &'a [u8]) -> Result<Self> {
         match content.first().ok_or(Error::Truncated)? >> 4 {
             0 => DlUserData::parse(content).map(Self::DlUserData),
@@ -52,16 +52,16 @@ impl<'a> Pdu<'a> {
     }
 }
 
-/// DL USER DATA (TS 38.425 5.5.2.1), which the node with PDCP sends along with a PDCP PDU, or without one.
+/// DL USER DATA (TS 38.425 5.5.2.1), which the node that hosts PDCP sends with or without a PDCP PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DlUserData<'a> {
-    /// NR-U sequence number, 24 bits: one more for every frame.
+    /// NR-U sequence number, 24 bits, incremented for each frame.
     pub sn: u32,
     /// True to ask for a delivery status.
     pub report_polling: bool,
-    /// PDCP SN up to which, itself included, all PDUs are to be discarded.
+    /// PDCP SN of the last PDU to discard; all PDUs before it are discarded too.
     pub flush: Option<u32>,
-    /// Blocks of PDCP SNs to be discarded.
+    /// Blocks of PDCP SNs to discard.
     pub discard_blocks: Option<DiscardBlocks<'a>>,
     /// True for a PDU that was sent before.
     pub retransmission: bool,
@@ -69,7 +69,7 @@ pub struct DlUserData<'a> {
     pub assistance_polling: bool,
     /// True if the node has more user data to send.
     pub user_data_exists: bool,
-    /// PDCP SN whose delivery is to be followed by a delivery status.
+    /// PDCP SN after whose delivery the receiver shall send a delivery status.
     pub report_delivered: Option<u32>,
     /// True to ask for reports of PDUs delivered out of sequence.
     pub request_out_of_sequence_report: bool,
@@ -79,7 +79,7 @@ const fn bit(octet: u8, bit: u32) -> bool {
     octet >> bit & 1 != 0
 }
 
-/// Reads a field where its flag says that it is there.
+/// Reads a field if its flag announces it.
 fn when<T>(present: bool, read: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     present.then(read).transpose()
 }
@@ -94,7 +94,7 @@ impl<'a> DlUserData<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// As [`Pdu::parse`].
+    /// Those of [`Pdu::parse`].
     pub fn parse(content: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -116,7 +116,7 @@ impl<'a> DlUserData<'a> {
     /// Writes the frame with its padding and returns its length.
     ///
     /// # Errors
-    /// As [`Pdu::emit`].
+    /// Those of [`Pdu::emit`].
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut writer = Writer::new(buffer);
         writer.u8(u8::from(self.report_polling)

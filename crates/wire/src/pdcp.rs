@@ -1,4 +1,4 @@
-//! PDCP headers of data radio bearers (TS 38.323 6.2). What follows a data header is ciphered.
+//! PDCP headers of data radio bearers (TS 38.323 6.2). The bytes after a data header are ciphered.
 
 use crate::cursor::Reader;
 use crate::{Error, Result};
@@ -61,23 +61,23 @@ pub enum Pdu<'a> {
     Data {
         /// Sequence number.
         sn: u32,
-        /// Ciphered SDU, with the MAC-I where integrity is protected.
+        /// Ciphered SDU, with the MAC-I if integrity is protected.
         data: &'a [u8],
     },
     /// Control.
     Control {
         /// Kind of the control PDU.
         kind: ControlType,
-        /// The bytes behind the first octet.
+        /// The bytes after the first octet.
         content: &'a [u8],
     },
 }
 
 impl<'a> Pdu<'a> {
-    /// Reads a PDU. Reserved bits are not looked at.
+    /// Reads a PDU. Reserved bits are ignored.
     ///
     /// # Errors
-    /// `Truncated` where the header is not whole.
+    /// `Truncated` if the header is incomplete.
     pub fn parse(pdu: &'a [u8], length: SnLength) -> Result<Self> {
         let first = *pdu.first().ok_or(Error::Truncated)?;
         let mut reader = Reader::new(pdu);

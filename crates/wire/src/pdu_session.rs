@@ -49,7 +49,7 @@ pub struct UlInformation {
 /// NTP timestamps of QoS monitoring (TS 38.415 5.5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timestamps {
-    /// The sending timestamp of a downlink packet, repeated.
+    /// The sending timestamp of a downlink packet, copied from it.
     pub dl_sent: u64,
     /// Time at which the gNB received that packet.
     pub dl_received: u64,
@@ -66,7 +66,7 @@ impl Congestion {
     /// All packets are to be marked.
     pub const MAX: Self = Self(10_000);
 
-    /// Makes a share of hundredths of a percent; `None` above 100 %.
+    /// Makes a share from hundredths of a percent; `None` above 100 %.
     pub const fn new(hundredths: u16) -> Option<Self> {
         if hundredths <= Self::MAX.0 { Some(Self(hundredths)) } else { None }
     }
@@ -88,7 +88,7 @@ fn congestion(reader: &mut Reader<'_>) -> Result<Congestion> {
     Congestion::new(reader.u16()?).ok_or(Error::Value)
 }
 
-/// Reads a field where its flag says that it is there.
+/// Reads a field if its flag announces it.
 fn when<T>(present: bool, read: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     present.then(read).transpose()
 }
@@ -103,10 +103,10 @@ const fn qfi(qfi: u8) -> Result<u8> {
 }
 
 impl DlInformation {
-    /// Reads the content of the extension header; what later releases append is skipped.
+    /// Reads the content of the extension header and skips fields that later releases append.
     ///
     /// # Errors
-    /// `Type` for another PDU type, `Truncated` where announced fields are missing.
+    /// `Type` for another PDU type, `Truncated` if announced fields are missing.
     pub fn parse(content: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -146,11 +146,10 @@ impl DlInformation {
 }
 
 impl UlInformation {
-    /// Reads the content of the extension header; what later releases append is skipped.
+    /// Reads the content of the extension header and skips fields that later releases append.
     ///
     /// # Errors
-    /// `Type` for another PDU type, `Truncated` where announced fields are missing, `Value` for a congestion above
-    /// 100 %.
+    /// `Type` for another PDU type, `Truncated` if announced fields are missing, `Value` for a congestion above 100 %.
     pub fn parse(content: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -216,7 +215,7 @@ impl UlInformation {
     }
 }
 
-/// The PDU Set Information Container (TS 38.415 6.5.2.1, Release 18): which packets form a video frame, say.
+/// The PDU Set Information Container (TS 38.415 6.5.2.1, Release 18): the packets that belong together, such as a video frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PduSetInformation {
     /// QoS flow identifier, 6 bits.
@@ -239,7 +238,7 @@ impl PduSetInformation {
     /// Reads the content of the extension header.
     ///
     /// # Errors
-    /// `Type` for another PDU type, `Truncated` where announced fields are missing.
+    /// `Type` for another PDU type, `Truncated` if announced fields are missing.
     pub fn parse(content: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let first = reader.u8()?;

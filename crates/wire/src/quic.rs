@@ -1,4 +1,4 @@
-//! Header of a QUIC packet, as far as it can be read on the path (RFC 9000 17).
+//! The part of a QUIC header that a node on the path can read (RFC 9000 17).
 
 /// Bit of a long header (RFC 9000 17.2).
 const LONG: u8 = 0x80;
@@ -12,17 +12,17 @@ const VERSIONS: [u32; 2] = [1, 0x6B33_43CF];
 /// Header of a QUIC packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Header {
-    /// Long header, of the handshake, in a version that is known.
+    /// Long header, used in the handshake, of a known version.
     Long,
-    /// Short header. Nothing tells it from the bytes of another protocol: a long one of the same flow has to come first.
+    /// Short header. Other protocols may look the same, so trust it only after a long header of the same flow.
     Short {
-        /// Spin bit; it is random, or constant, where an end does not spin.
+        /// Spin bit; random or constant if an endpoint does not use it.
         spin: bool,
     },
 }
 
 impl Header {
-    /// Reads the header at the front of a UDP payload; `None` for what can't be QUIC.
+    /// Reads the header at the front of a UDP payload; `None` if it can't be QUIC.
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let first = *payload.first()?;
         if first & FIXED == 0 {

@@ -8,8 +8,8 @@ use crate::{Error, Result, rtcp};
 /// The feedback message type CCFB.
 const FORMAT: u8 = 11;
 
-/// Largest number of packets that one stream's report may cover, a quarter of the sequence numbers, so that they cannot be
-/// mistaken for older ones (RFC 8888 3.1).
+/// Largest number of packets in the report of one stream: a quarter of the sequence numbers, so that none can be mistaken for
+/// an older one (RFC 8888 3.1).
 pub const MAX_REPORTS: usize = 16_384;
 
 /// Time from a packet's arrival to the report's timestamp, in units of 1/1024 s.
@@ -26,7 +26,7 @@ pub enum ArrivalOffset {
 impl ArrivalOffset {
     const LONGEST: u16 = 0x1FFD;
 
-    /// The offset that says this duration, rounded down.
+    /// The offset that encodes this duration, rounded down.
     pub fn from_duration(duration: Duration) -> Self {
         let units = u128::from(duration.as_nanos()) * 1024 / 1_000_000_000;
         match u16::try_from(units) {
@@ -34,7 +34,7 @@ impl ArrivalOffset {
             _ => Self::TooLong,
         }
     }
-    /// The duration, where it is known.
+    /// The duration, if known.
     pub fn duration(self) -> Option<Duration> {
         match self {
             Self::Before(units) => Some(Duration::from_nanos(u64::from(units) * 1_000_000_000 / 1024)),
@@ -58,16 +58,16 @@ impl ArrivalOffset {
     }
 }
 
-/// Report on a packet that arrived.
+/// Arrival of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Time of arrival, before the report's timestamp.
+    /// Time from the arrival to the report's timestamp.
     pub offset: ArrivalOffset,
 }
 
-/// One stream's report.
+/// Report on one stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamReport<'a> {
     /// SSRC of the RTP stream.
@@ -78,7 +78,7 @@ pub struct StreamReport<'a> {
 }
 
 impl<'a> StreamReport<'a> {
-    /// RTP sequence numbers and what became of them; `None` for a packet that did not arrive.
+    /// RTP sequence numbers and arrivals; `None` for a packet that did not arrive.
     pub fn packets(self) -> impl ExactSizeIterator<Item = (u16, Option<Arrival>)> + 'a {
         self.metrics.iter().enumerate().map(move |(at, octets)| {
             let bits = u16::from_be_bytes(*octets);
@@ -106,16 +106,16 @@ fn stream<'a>(reader: &mut Reader<'a>) -> Result<StreamReport<'a>> {
 pub struct Feedback<'a> {
     /// SSRC of the feedback's sender.
     pub sender_ssrc: u32,
-    /// Time at which the report was made: the middle 32 bits of an NTP timestamp.
+    /// Time of the report: the middle 32 bits of an NTP timestamp.
     pub report_timestamp: u32,
     streams: &'a [u8],
 }
 
 impl<'a> Feedback<'a> {
-    /// Reads the packet at the front of `packet`, which may be a compound one.
+    /// Reads the packet at the front of `packet`, which may be a compound packet.
     ///
     /// # Errors
-    /// `Type` for other RTCP, `Truncated` where a report passes the end, `Length` for more than [`MAX_REPORTS`].
+    /// `Type` for other RTCP, `Truncated` if a report passes the end, `Length` for more than [`MAX_REPORTS`].
     pub fn parse(packet: &'a [u8]) -> Result<Self> {
         let content = rtcp::content(packet, FORMAT)?;
         let (content, timestamp) = content.split_last_chunk().ok_or(Error::Truncated)?;
@@ -127,7 +127,7 @@ impl<'a> Feedback<'a> {
         }
         Ok(Self { sender_ssrc, report_timestamp: u32::from_be_bytes(*timestamp), streams })
     }
-    /// The streams' reports.
+    /// The reports, one for each stream.
     pub fn streams(self) -> impl Iterator<Item = StreamReport<'a>> {
         let mut reader = Reader::new(self.streams);
         core::iter::from_fn(move || stream(&mut reader).ok())
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         writer.u32(sender_ssrc)?;
         Ok(Self(writer))
     }
-    /// Reports on consecutive packets of a stream; `None` for one that did not arrive.
+    /// Reports on consecutive packets of a stream; `None` for a packet that did not arrive.
     ///
     /// # Errors
     /// `Truncated` for too short a buffer, `Value` for more than [`MAX_REPORTS`] packets or an offset above 0x1FFD.

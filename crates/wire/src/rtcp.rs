@@ -1,5 +1,5 @@
-//! RTCP: the common part of transport feedback packets (RFC 4585 6.1), the two smallest packets of a session, and reports as far as they
-//! tell round trips.
+//! RTCP: the common part of transport feedback packets (RFC 4585 6.1), the two smallest packets of a session, and the fields of reports
+//! that measure round trips.
 
 use tidemark_core::{BitRate, Duration};
 
@@ -18,12 +18,12 @@ const APPLICATION: u8 = 204;
 const VERSION: u8 = 2 << 6;
 const PADDING: u8 = 1 << 5;
 
-/// A packet that carries its sender's SSRC alone.
+/// A packet that carries only the SSRC of its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Presence {
-    /// A receiver report without blocks (RFC 3550 6.4.2): I am here. Opens a path and keeps it open.
+    /// A receiver report without blocks (RFC 3550 6.4.2). It opens a path and keeps it open.
     Here,
-    /// BYE (RFC 3550 6.6): I leave.
+    /// BYE (RFC 3550 6.6): the sender leaves.
     Bye,
 }
 
@@ -31,7 +31,7 @@ impl Presence {
     /// Reads the packet at the front of `packet`.
     ///
     /// # Errors
-    /// `Type` for other RTCP, or a report that has blocks; `Truncated` for a packet cut short.
+    /// `Type` for other RTCP, or a report with blocks; `Truncated` for a packet cut short.
     pub fn parse(packet: &[u8]) -> Result<Self> {
         let &[first, kind, _, words, ..] = packet.first_chunk::<8>().ok_or(Error::Truncated)?;
         match (first, kind, words) {
@@ -40,7 +40,7 @@ impl Presence {
             _ => Err(Error::Type),
         }
     }
-    /// The packet, from this source.
+    /// The bytes of the packet, sent by `ssrc`.
     pub fn emit(self, ssrc: u32) -> [u8; 8] {
         let (first, kind) = match self {
             Self::Here => (VERSION, RECEIVER_REPORT),
@@ -51,11 +51,11 @@ impl Presence {
     }
 }
 
-/// An application-defined packet (RFC 3550 6.7) in which a receiver hands on the rate that its access network recommends to it.
-/// Name and content are Tidemark's own: "ANBR" and the rate in kbit/s, 32 bits.
+/// An application-defined packet (RFC 3550 6.7) with which a receiver forwards the rate that its access network recommends.
+/// Its name, "ANBR", and its content, the rate in kbit/s in 32 bits, are specific to Tidemark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recommendation {
-    /// The rate of IP packets; what is below a kbit/s is lost on the wire.
+    /// The rate of IP packets. On the wire it is cut to whole kbit/s.
     pub rate: BitRate,
 }
 
@@ -74,7 +74,7 @@ impl Recommendation {
         };
         Ok(Self { rate: BitRate::from_kbps(u32::from_be_bytes([a, b, c, d]).into()) })
     }
-    /// The packet, from this source.
+    /// The bytes of the packet, sent by `ssrc`.
     pub fn emit(self, ssrc: u32) -> [u8; Self::LEN] {
         let [a, b, c, d] = ssrc.to_be_bytes();
         let kbps = u32::try_from(self.rate.as_bps() / 1_000).unwrap_or(u32::MAX);
@@ -83,16 +83,16 @@ impl Recommendation {
     }
 }
 
-/// The length of the RTCP packet at the front of `bytes`, by its header; what follows is the next one of a compound.
+/// The length of the RTCP packet at the front of `bytes`, from its header. The next packet of a compound follows it.
 ///
 /// # Errors
-/// `Truncated` where there is no header.
+/// `Truncated` if there is no header.
 pub fn length(bytes: &[u8]) -> Result<usize> {
     let &[_, _, a, b] = bytes.first_chunk().ok_or(Error::Truncated)?;
     Ok(4 * (1 + usize::from(u16::from_be_bytes([a, b]))))
 }
 
-/// The packets of a compound. There are none in one that is encrypted (RFC 3711 3.4): lengths that add up to the whole are in the clear.
+/// The packets of a compound. An encrypted one (RFC 3711 3.4) gives none: its lengths do not add up to the whole.
 pub fn packets(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     while split(&mut rest).is_some() {}
@@ -100,27 +100,27 @@ pub fn packets(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || split(&mut rest))
 }
 
-/// Takes the packet at the front, if all of it is there.
+/// Takes the packet at the front if it is complete.
 fn split<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (packet, others) = rest.split_at_checked(length(rest).ok()?)?;
     *rest = others;
     Some(packet)
 }
 
-/// A sender's or a receiver's report (RFC 3550 6.4.1, 6.4.2), as far as it tells round trips.
+/// The fields of a sender or receiver report (RFC 3550 6.4.1, 6.4.2) that measure round trips.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report<'a> {
-    /// Time at which a sender's report was sent: the middle 32 bits of an NTP timestamp.
+    /// Time at which a sender report was sent: the middle 32 bits of an NTP timestamp.
     pub sent: Option<u32>,
     blocks: &'a [[u8; Report::BLOCK]],
 }
 
-/// Answer to a sender's report.
+/// Answer to a sender report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
-    /// Time in the sender's report that is answered.
+    /// Time in the sender report that is answered.
     pub sent: u32,
-    /// Time from its arrival to the answer.
+    /// Time from the arrival of the sender report to the answer.
     pub held: Duration,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Report<'a> {
     /// Reads the packet at the front of `packet`.
     ///
     /// # Errors
-    /// `Type` for other RTCP; `Truncated` where a block passes the end.
+    /// `Type` for other RTCP; `Truncated` if a block passes the end.
     pub fn parse(packet: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(packet);
         let (first, kind) = (reader.u8()?, reader.u8()?);
@@ -151,7 +151,7 @@ impl<'a> Report<'a> {
         Ok(Self { sent, blocks: reader.take(Self::BLOCK * usize::from(first & 0x1F))?.as_chunks().0 })
     }
 
-    /// Answers to sender's reports that have come.
+    /// Answers to sender reports.
     pub fn answers(self) -> impl Iterator<Item = Answer> + 'a {
         let answers = self.blocks.iter().map(|block| {
             let word = |at: usize| u32::from_be_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
@@ -163,8 +163,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The content of a feedback packet of this format at the front of `packet`: what follows the common header, without
-/// the padding.
+/// The content of a feedback packet of this format at the front of `packet`: the bytes after the common header,
+/// without the padding.
 pub(crate) fn content(packet: &[u8], format: u8) -> Result<&[u8]> {
     let &[first, kind, a, b] = packet.first_chunk().ok_or(Error::Truncated)?;
     if first & 0xC0 != VERSION || first & 0x1F != format || kind != TRANSPORT_FEEDBACK {
@@ -190,8 +190,8 @@ pub(crate) fn begin(writer: &mut Writer<'_>, format: u8) -> Result<()> {
     writer.u16(0)
 }
 
-/// Pads the packet to whole words, with the count of the padding in its last octet, and fills in its length in words
-/// less one.
+/// Pads the packet to whole words, with the length of the padding in its last octet, and fills in the length of the
+/// packet in words minus one.
 pub(crate) fn finish(mut writer: Writer<'_>, format: u8) -> Result<usize> {
     let padding = writer.len().next_multiple_of(4) - writer.len();
     if padding > 0 {

@@ -1,4 +1,4 @@
-//! RTP packets (RFC 3550 5.1) with one header extension (RFC 8285): the sending time, as browsers write it.
+//! RTP packets (RFC 3550 5.1) with one header extension (RFC 8285): the sending time, in the form that browsers use.
 
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ const SEND_TIME: u8 = 1;
 /// Length of the header that [`Header::emit`] writes with a sending time.
 pub const HEADER_LEN: usize = 20;
 
-/// A header as value; contributing sources and other extensions are skipped.
+/// A header as a value, without contributing sources and other extensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// The marker bit: for video, the last packet of a frame.
@@ -37,7 +37,7 @@ impl Header {
     /// Splits a packet into header and payload, without padding.
     ///
     /// # Errors
-    /// `Type` for another version, `Truncated` where a field or extension passes the end, `Length` for padding that does.
+    /// `Type` for another version, `Truncated` if a field or extension passes the end, `Length` if the padding does.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8])> {
         let mut reader = Reader::new(packet);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -90,7 +90,7 @@ impl Header {
     }
 }
 
-/// The sending time among extension elements; what is malformed ends the search.
+/// The sending time among extension elements. A malformed element ends the search.
 fn find_send_time(elements: &[u8]) -> Option<u32> {
     let mut reader = Reader::new(elements);
     loop {

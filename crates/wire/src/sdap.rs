@@ -1,11 +1,11 @@
-//! SDAP headers (TS 37.324 6.2): one octet before the IP packet, on bearers that are configured to have it.
+//! SDAP headers (TS 37.324 6.2): one octet before the IP packet, on bearers configured to use it.
 
 use crate::{Error, Result};
 
 /// Header of a downlink data PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Downlink {
-    /// Reflective mapping: the UE updates its rule for which flow goes to which bearer.
+    /// Reflective mapping: the UE updates its rule for mapping flows to bearers.
     pub rdi: bool,
     /// Reflective QoS: SDAP informs the upper layers of the UE.
     pub rqi: bool,
@@ -51,7 +51,7 @@ impl Downlink {
 }
 
 impl Uplink {
-    /// Splits a PDU into its header and the IP packet. The reserved bit is not looked at.
+    /// Splits a PDU into its header and the IP packet. The reserved bit is ignored.
     ///
     /// # Errors
     /// `Truncated` for an empty PDU.

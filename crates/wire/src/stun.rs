@@ -1,26 +1,26 @@
-//! STUN's binding transactions (RFC 8489 5), by which both ends of a call ask whether the path is still there: every few seconds and
-//! in the clear, where the media is encrypted.
+//! Binding transactions of STUN (RFC 8489 5), with which both ends of a call check the path every few seconds. They are not
+//! encrypted, even where the media is.
 
-/// Cookie that every message has.
+/// Magic cookie of every message.
 const COOKIE: [u8; 4] = 0x2112_A442_u32.to_be_bytes();
 /// Types of a binding request and of its success response.
 const REQUEST: [u8; 2] = [0x00, 0x01];
 const RESPONSE: [u8; 2] = [0x01, 0x01];
 
-/// Number that a response has from its request.
+/// Transaction ID, which a response copies from its request.
 pub type Transaction = [u8; 12];
 
 /// Half of a binding transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Binding {
-    /// The question.
+    /// A request.
     Request(Transaction),
-    /// The answer, which is sent at once.
+    /// The response, which is sent at once.
     Response(Transaction),
 }
 
 impl Binding {
-    /// Reads the message in a UDP payload; `None` for what is no such message.
+    /// Reads the message in a UDP payload; `None` for anything else.
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let (&[type_high, type_low, len_high, len_low, a, b, c, d], rest) = payload.split_first_chunk()?;
         let (transaction, attributes) = rest.split_first_chunk()?;

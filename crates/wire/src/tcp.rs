@@ -72,7 +72,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn push(&self) -> bool {
         self.word(12) & 1 << 3 != 0
     }
-    /// The urgent pointer, where the URG flag makes it one.
+    /// The urgent pointer, if the URG flag is set.
     pub fn urgent(&self) -> Option<u16> {
         (self.word(12) & 1 << 5 != 0).then(|| self.word(18))
     }
@@ -88,7 +88,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let bytes = self.0.as_ref();
         Sum::ZERO.pseudo_header(source, destination, PROTOCOL, bytes.len() as u32).bytes(bytes)
     }
-    /// True where the checksum fits the whole buffer between these addresses.
+    /// True if the checksum fits the whole buffer, sent between these addresses.
     pub fn has_valid_checksum(&self, source: IpAddr, destination: IpAddr) -> bool {
         self.sum(source, destination).is_valid()
     }
@@ -96,18 +96,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn options(&self) -> Options<'_> {
         Options::new(&self.0.as_ref()[HEADER_LEN..self.header_len()])
     }
-    /// The bytes behind the header.
+    /// The bytes after the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[self.header_len()..]
     }
-    /// A marker's view of the segment. Of several AccECN options it has the first.
+    /// A marker's view of the segment. If there are several AccECN options, it has the first.
     pub fn view(&self) -> TcpView {
         let header = &self.0.as_ref()[..self.header_len()];
         view(self, header.len() + self.payload().len(), accecn(header), is_signed(self.flags(), header))
     }
 }
 
-/// A marker's view of a segment of this length; `is_signed` as [`is_signed`] has it.
+/// A marker's view of a segment of this length; `is_signed` is the result of [`is_signed`].
 #[inline(always)]
 fn view<T: AsRef<[u8]>>(
     fixed: &Packet<T>,
@@ -125,7 +125,7 @@ fn view<T: AsRef<[u8]>>(
     }
 }
 
-/// A marker's view of a segment of `len` bytes that begins with these, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes
+/// The result of [`Packet::view`] for a segment of `len` bytes that begins with these, from one pass over the bytes; `None` for bytes
 /// that are no segment.
 // Part of its caller, as `Headers::parse`.
 #[inline(always)]
@@ -136,8 +136,8 @@ pub(crate) fn view_of(front: &[u8], len: usize) -> Option<TcpView> {
     Some(view(&Packet(fixed), len, accecn(header), is_signed))
 }
 
-/// Shows a segment of `len` bytes that begins with these to a closure and writes the congestion feedback that it returns, and the
-/// checksum. True if there was any; bytes that are no segment stay as they are.
+/// Shows a segment of `len` bytes that begins with these to a closure, and writes the congestion feedback that it returns and the
+/// checksum. True if there was feedback. Bytes that are no segment stay unchanged.
 #[inline(always)]
 pub(crate) fn answer(front: &mut [u8], len: usize, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
     let Ok((fixed, header)) = header_of(front) else { return false };
@@ -161,7 +161,7 @@ pub(crate) fn answer(front: &mut [u8], len: usize, answer: impl FnOnce(&TcpView)
     true
 }
 
-/// The header at the front of a segment, without its options and with them.
+/// The header at the front of a segment: without options, and with them.
 #[inline]
 fn header_of(segment: &[u8]) -> Result<(&[u8; HEADER_LEN], &[u8])> {
     let fixed = segment.first_chunk().ok_or(Error::Truncated)?;
@@ -171,7 +171,7 @@ fn header_of(segment: &[u8]) -> Result<(&[u8; HEADER_LEN], &[u8])> {
     }
 }
 
-/// The counters of the first AccECN option of a header, and where it begins.
+/// The position and the counters of the first AccECN option of a header.
 #[inline]
 fn accecn(header: &[u8]) -> Option<(usize, AccEcnCounters)> {
     let mut at = HEADER_LEN;
@@ -183,7 +183,7 @@ fn accecn(header: &[u8]) -> Option<(usize, AccEcnCounters)> {
     None
 }
 
-/// True for a SYN or SYN/ACK with a signature over it, which all segments of its connection have.
+/// True for a SYN or SYN/ACK with a signature. All segments of its connection are then signed.
 // No other segment's options are walked for it.
 #[inline(always)]
 fn is_signed(flags: TcpFlags, header: &[u8]) -> bool {
@@ -212,7 +212,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     fn set_checksum(&mut self, checksum: u16) {
         self.0.as_mut()[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
     }
-    /// Replaces the flags in `mask` by those in `flags`, both as the header's second half of octets 12 and 13.
+    /// Replaces the flags in `mask` by those in `flags`. Both have the layout of octets 12 and 13 of the header.
     fn set_flag_bits(&mut self, mask: u16, flags: u16) {
         let old = self.word(12);
         let new = old & !mask | flags & mask;
@@ -228,11 +228,11 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_cwr(&mut self, cwr: bool) {
         self.set_flag_bits(1 << 7, u16::from(cwr) << 7);
     }
-    /// Rewrites the ACE field, AE, CWR and ECE, with the low three bits of `ace` and updates the checksum.
+    /// Writes the low three bits of `ace` into the ACE field (AE, CWR and ECE) and updates the checksum.
     pub fn set_ace(&mut self, ace: u8) {
         self.set_flag_bits(0b111 << 6, u16::from(ace) << 6);
     }
-    /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
+    /// Rewrites the congestion feedback and updates the checksum. It never adds an option.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
         let segment = self.0.as_mut();
         answer(segment, segment.len(), |_| Some(feedback));
@@ -248,7 +248,7 @@ fn add_to_ace(fixed: &mut [u8; HEADER_LEN], ace: u8, sum: Sum) -> Sum {
     sum.replace(old.into(), new.into())
 }
 
-/// Adds to the counters of every AccECN option of a header, of which the first begins here.
+/// Adds to the counters of every AccECN option of a header. The first option begins at `at`.
 #[inline(always)]
 fn add_to_counters(header: &mut [u8], mut at: usize, change: &AccEcnChange, mut sum: Sum) -> Sum {
     while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
@@ -260,7 +260,7 @@ fn add_to_counters(header: &mut [u8], mut at: usize, change: &AccEcnChange, mut 
     sum
 }
 
-/// A header as value, without checksum.
+/// A header as a value, without checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr<'a> {
     /// Source port.
@@ -288,8 +288,8 @@ impl Repr<'_> {
     /// zeros to whole words.
     ///
     /// # Errors
-    /// `Value` for more than 40 bytes of options, or an option that does not fit itself; `Truncated` for a buffer
-    /// shorter than the header.
+    /// `Value` for more than 40 bytes of options or an option with an invalid value; `Truncated` for a buffer shorter
+    /// than the header.
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut options = [0; 40];
         let mut len = 0;

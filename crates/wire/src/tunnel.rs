@@ -1,7 +1,7 @@
 //! ECN through tunnels (RFC 6040): GTP-U, and IPsec's ESP between sites.
 //!
-//! GTP-U follows RFC 6040 by RFC 9601. At the entrance the outer header gets a copy of the inner ECN field; at the exit
-//! the two are combined, so that a mark set on the way outlives the tunnel.
+//! RFC 9601 applies RFC 6040 to GTP-U. At the entrance the outer header gets a copy of the inner ECN field. At the exit
+//! the two are combined, so that a mark set inside the tunnel is kept.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{Error, Result, gtpu, ip, udp};
 /// ESP's protocol number (RFC 4303).
 pub const ESP: u8 = 50;
 
-/// Rule by which the entrance of a tunnel sets the outer ECN field (RFC 6040 4.1).
+/// Rule for the outer ECN field at the entrance of a tunnel (RFC 6040 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
     /// A copy of the inner field.
@@ -36,16 +36,16 @@ pub const fn encapsulate(mode: Mode, inner: Ecn) -> Ecn {
 pub enum Alarm {
     /// Expected.
     None,
-    /// Unused by today's standards; may deserve a note ("!" in figure 4).
+    /// Not used by today's standards; may deserve a note ("!" in figure 4).
     Notice,
-    /// Dangerous, or a sign of an error on the way; may deserve a log entry, rate limited ("!!!").
+    /// Dangerous, or a sign of an error on the path; may deserve a rate-limited log entry ("!!!" in figure 4).
     Error,
 }
 
-/// Result of a packet's decapsulation.
+/// Result of decapsulating a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decapsulated {
-    /// The ECN field of the packet; `None` to drop it: it was marked, and its transport would not know.
+    /// The ECN field of the packet, or `None` to drop it: it was marked, but its transport does not understand ECN.
     pub ecn: Option<Ecn>,
     /// Severity of the combination.
     pub alarm: Alarm,
@@ -76,10 +76,10 @@ pub enum Carried {
     GPdu {
         /// Tunnel endpoint identifier.
         teid: u32,
-        /// Range of the user's packet within the outer packet.
+        /// Range of the user packet within the outer packet.
         inner: Range<usize>,
     },
-    /// An ESP packet, whose inner packet shows itself after deciphering.
+    /// An ESP packet. Its inner packet can only be read after decryption.
     Esp {
         /// Security parameters index.
         spi: u32,
@@ -88,7 +88,7 @@ pub enum Carried {
     },
 }
 
-/// An IP packet that is the outside of a tunnel.
+/// The outer IP packet of a tunnel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outer {
     /// ECN field of the outer packet, as the transport network left it.
@@ -98,10 +98,10 @@ pub struct Outer {
 }
 
 impl Outer {
-    /// Finds out what an IP packet carries.
+    /// Reads the content of an IP packet.
     ///
     /// # Errors
-    /// `Type` where it is neither a G-PDU to GTP-U's port nor ESP, or a fragment; else as the formats within it.
+    /// `Type` for a fragment, and for a packet that is neither a G-PDU to the GTP-U port nor ESP; also the errors of the formats inside.
     pub fn parse(packet: &[u8]) -> Result<Self> {
         let headers = Headers::parse(packet)?;
         if headers.fragment != ip::Fragment::Whole {
@@ -132,10 +132,10 @@ impl Outer {
         Ok(Self { ecn: headers.ecn, carried })
     }
 
-    /// Combines this outer header with the user's packet that came out of it, and rewrites the ECN field of that.
+    /// Combines the ECN field of this outer header with that of the inner packet, and rewrites the latter.
     ///
     /// # Errors
-    /// As [`ip::set_ecn`], where the inner packet is no IP packet: it has no ECN field, and is as it was.
+    /// Those of [`ip::set_ecn`] if the inner packet is no IP packet. It then stays unchanged.
     pub fn decapsulate_into(&self, inner: &mut [u8]) -> Result<Decapsulated> {
         let before = ip::ecn(inner)?;
         let after = decapsulate(before, self.ecn);

@@ -1,5 +1,5 @@
 //! Transport-wide congestion control feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01), which browsers
-//! send today. It knows arrival times and no ECN.
+//! send today. It carries arrival times but no ECN.
 
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result, rtcp};
@@ -58,13 +58,13 @@ pub struct Repr {
     pub media_ssrc: u32,
     /// Transport-wide sequence number of the first packet reported on.
     pub base_sequence: u16,
-    /// The time that the first delta counts from, 24 bits with sign, in units of 64 ms.
+    /// The time from which the first delta counts, signed 24 bits, in units of 64 ms.
     pub reference_time: i32,
-    /// One more for every feedback packet.
+    /// Counter, incremented for each feedback packet.
     pub feedback_count: u8,
 }
 
-/// A feedback packet that was read.
+/// A parsed feedback packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Feedback<'a> {
     /// Header of the packet.
@@ -75,10 +75,10 @@ pub struct Feedback<'a> {
 }
 
 impl<'a> Feedback<'a> {
-    /// Reads the packet at the front of `packet`, which may be a compound one.
+    /// Reads the packet at the front of `packet`, which may be a compound packet.
     ///
     /// # Errors
-    /// `Type` for other RTCP, `Truncated` where chunks or deltas are missing, `Value` for the reserved symbol.
+    /// `Type` for other RTCP, `Truncated` if chunks or deltas are missing, `Value` for the reserved symbol.
     pub fn parse(packet: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(rtcp::content(packet, FORMAT)?);
         let (sender_ssrc, media_ssrc, base_sequence) = (reader.u32()?, reader.u32()?, reader.u16()?);
@@ -103,8 +103,8 @@ impl<'a> Feedback<'a> {
         let chunks = all[..all.len() - reader.rest().len()].as_chunks().0;
         Ok(Self { repr, count, chunks, deltas: reader.take(deltas_len)? })
     }
-    /// Transport-wide sequence numbers and the receive deltas in units of 250 us, each from the packet before that
-    /// arrived, the first from the reference time; `None` for a packet that did not arrive.
+    /// Transport-wide sequence numbers and receive deltas in units of 250 us; `None` for a packet that did not arrive.
+    /// The first delta counts from the reference time, the others from the previous packet that arrived.
     pub fn deltas(self) -> impl Iterator<Item = (u16, Option<i16>)> {
         let mut reader = Reader::new(self.deltas);
         let symbols = self.chunks.iter().flat_map(|chunk| symbols(u16::from_be_bytes(*chunk))).flatten();
@@ -173,7 +173,7 @@ pub fn emit(repr: &Repr, deltas: &[Option<i16>], buffer: &mut [u8]) -> Result<us
     rtcp::finish(writer, FORMAT)
 }
 
-/// The chunk that covers most of the packets at the front of `rest`, the first of which is `first`, and how many.
+/// The chunk that covers the most packets at the front of `rest`, and their number. `first` is the first of them.
 fn chunk(first: Symbol, rest: &[Option<i16>]) -> (u16, usize) {
     let symbols = || rest.iter().map(|delta| Symbol::of(*delta));
     let run = symbols().take(MAX_RUN).take_while(|symbol| *symbol == first).count();

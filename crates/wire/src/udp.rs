@@ -16,7 +16,7 @@ pub const HEADER_LEN: usize = 8;
 pub struct Packet<T>(T);
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks the length. Bytes beyond it are no part of the datagram.
+    /// Checks the length. Bytes beyond it are not part of the datagram.
     ///
     /// # Errors
     /// `Truncated` for a datagram longer than the buffer, `Length` for one shorter than its header.
@@ -54,7 +54,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn checksum(&self) -> u16 {
         self.word(6)
     }
-    /// True where the checksum fits, or there is none (which IPv6 allows in tunnels only, RFC 6935).
+    /// True if the checksum fits, or if there is none (which IPv6 allows in tunnels only, RFC 6935).
     pub fn has_valid_checksum(&self, source: IpAddr, destination: IpAddr) -> bool {
         self.checksum() == 0 || self.sum(source, destination).is_valid()
     }
@@ -62,14 +62,14 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let len = self.total_len();
         Sum::ZERO.pseudo_header(source, destination, PROTOCOL, len as u32).bytes(&self.0.as_ref()[..len])
     }
-    /// The bytes behind the header.
+    /// The bytes after the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.total_len()]
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// The bytes behind the header, to be rewritten.
+    /// The bytes after the header, mutable.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let len = self.total_len();
         &mut self.0.as_mut()[HEADER_LEN..len]
@@ -85,14 +85,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
-/// A header as value, without checksum.
+/// A header as a value, without checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
     /// Source port.
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// Length of what follows the header, in bytes.
+    /// Length of the payload in bytes.
     pub payload_len: u16,
 }
 

@@ -1,5 +1,5 @@
-//! UDP Prague's messages, as the public implementation has them (L4STeam/udp_prague `pkt_format.h`): UDP payloads, packed,
-//! big-endian. Times are microseconds and wrap, as do all counters; zero is no time.
+//! Messages of UDP Prague in the format of the public implementation (L4STeam/udp_prague `pkt_format.h`): UDP payloads,
+//! packed and big-endian. Times are in microseconds. Times and counters wrap around; a time of zero means none.
 
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
@@ -14,10 +14,10 @@ pub const BULK_HEADER_LEN: usize = 13;
 /// Length of the header of a real-time data packet.
 pub const REAL_TIME_HEADER_LEN: usize = 25;
 
-/// A message. The bytes behind the fields of a data packet are filling.
+/// A message. The bytes after the fields of a data packet are padding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message<'a> {
-    /// Type 1, or 2 with its position in a frame.
+    /// Type 1, or type 2 with the packet's position in a frame.
     Data(Data),
     /// Type 17.
     Ack(Ack),
@@ -30,11 +30,11 @@ pub enum Message<'a> {
 pub struct Data {
     /// Time at which the packet was sent, in microseconds.
     pub timestamp: u32,
-    /// The peer's last timestamp, moved on by the time for which it was held, in microseconds.
+    /// The peer's last timestamp plus the time since it arrived, in microseconds.
     pub echo: u32,
     /// Number of the packet, from 1.
     pub seq: u32,
-    /// Position in a frame, of real-time packets.
+    /// Position in a frame, for real-time packets.
     pub frame: Option<FramePart>,
 }
 
@@ -43,32 +43,32 @@ pub struct Data {
 pub struct FramePart {
     /// Number of the frame, from 1.
     pub number: u32,
-    /// Bytes of the frame in the packets before.
+    /// Bytes of the frame in earlier packets.
     pub offset: u32,
-    /// Bytes of the frame.
+    /// Size of the frame in bytes.
     pub size: u32,
 }
 
 /// An acknowledgement: cumulative counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ack {
-    /// The packet that triggered it; 0 opens the path.
+    /// Number of the packet that triggered this acknowledgement; 0 opens the path.
     pub seq: u32,
     /// Time at which the acknowledgement was sent, in microseconds.
     pub timestamp: u32,
-    /// The data packet's timestamp, moved on by the time for which it was held, in microseconds.
+    /// The data packet's timestamp plus the time since it arrived, in microseconds.
     pub echo: u32,
     /// Data packets received.
     pub received: u32,
     /// Data packets received with CE.
     pub marked: u32,
-    /// Data packets taken for lost; falls when one of them arrives after all.
+    /// Data packets assumed lost. The counter falls if one of them arrives late.
     pub lost: u32,
-    /// A packet arrived that was neither ECT(1) nor CE.
+    /// True if a packet arrived that was neither ECT(1) nor CE.
     pub error: bool,
 }
 
-/// A report: a word for each of consecutive packets.
+/// A report with one word for each of a run of consecutive packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report<'a> {
     /// Number of the first packet.
@@ -77,7 +77,7 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// One word a packet: 0, or bit 15, the ECN field in bits 14 and 13, and the age in units of 1024 us.
+    /// One word for each packet: 0, or bit 15, the ECN field in bits 14 and 13, and the age in units of 1024 us.
     pub fn words(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
         self.words.iter().map(|octets| u16::from_be_bytes(*octets))
     }
@@ -87,7 +87,7 @@ impl<'a> Message<'a> {
     /// Reads a message.
     ///
     /// # Errors
-    /// `Type` for another message type, `Truncated` where fields are missing.
+    /// `Type` for another message type, `Truncated` if fields are missing.
     pub fn parse(payload: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(payload);
         match reader.u8()? {
@@ -148,10 +148,10 @@ impl Ack {
     }
 }
 
-/// Writes a report of `words` on the packets from `begin` on to the front of `buffer` and returns its length.
+/// Writes a report of `words`, the first for the packet `begin`, to the front of `buffer` and returns its length.
 ///
 /// # Errors
-/// `Truncated` for too short a buffer, `Value` for more words than can be said.
+/// `Truncated` for too short a buffer, `Value` for more words than the format can count.
 pub fn emit_report(begin: u32, words: impl ExactSizeIterator<Item = u16>, buffer: &mut [u8]) -> Result<usize> {
     let mut writer = Writer::new(buffer);
     writer.u8(REPORT)?;

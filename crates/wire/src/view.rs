@@ -1,4 +1,4 @@
-//! An IP packet in a buffer, as the marker wants to see it.
+//! An IP packet in a buffer, in the form that the marker needs.
 
 use core::net::IpAddr;
 use core::ops::Range;
@@ -8,8 +8,8 @@ use tidemark_core::{Ecn, Inspect, TcpFeedback, TcpView};
 use crate::ip::{Headers, present};
 use crate::{Result, ipv4, ipv6, tcp};
 
-/// A mutable view over one IP packet with its headers found: the payload of a core `Packet` made of real bytes. Nothing behind the headers
-/// is read or written, and the buffer may end before the packet does.
+/// A mutable view over one IP packet whose headers have been found. It is the payload of a core `Packet` of real bytes. Nothing after the
+/// headers is read or written, and the buffer may end before the packet does.
 #[derive(PartialEq, Eq, Debug)]
 pub struct View<'a> {
     bytes: &'a mut [u8],
@@ -20,26 +20,26 @@ impl<'a> View<'a> {
     /// Walks the headers once.
     ///
     /// # Errors
-    /// As [`Headers::parse`].
+    /// Those of [`Headers::parse`].
     #[inline(always)]
     pub fn parse(bytes: &'a mut [u8]) -> Result<Self> {
         let len = bytes.len();
         Self::parse_front(bytes, len)
     }
-    /// Walks the headers of a packet of up to `len` bytes, of which a buffer has the first ones.
+    /// Walks the headers of a packet of at most `len` bytes; `front` need only hold the first of them.
     ///
     /// # Errors
-    /// As [`Headers::parse_front`].
+    /// Those of [`Headers::parse_front`].
     #[inline(always)]
     pub fn parse_front(front: &'a mut [u8], len: usize) -> Result<Self> {
         let headers = Headers::parse_front(front, len)?;
         Ok(Self { bytes: front, headers })
     }
-    /// Headers that the walk found.
+    /// Headers found by the walk.
     pub const fn headers(&self) -> &Headers {
         &self.headers
     }
-    /// Bytes of the packet that the buffer has, without what may follow it.
+    /// Bytes of the packet in the buffer, without any bytes after the packet.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.headers.len.min(self.bytes.len())]
     }

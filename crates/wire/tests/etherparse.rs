@@ -1,4 +1,4 @@
-//! etherparse, which we did not write, reads what we emit and rewrite, and we read what it emits.
+//! Cross-checks with etherparse, an independent crate: each side reads the packets that the other writes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! Faults of published marking code in packets' bytes, each by its name.
+//! Known faults of published marking code in the bytes of packets, one test each.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! Packets of which a buffer has the first bytes: the same headers as of the whole, or `Truncated`.
+//! Buffers that hold only the first bytes of a packet give the same headers as the whole packet, or `Truncated`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -74,7 +74,7 @@ fn behind_hop_by_hop(protocol: u8, payload: &[u8]) -> Vec<u8> {
     [&[protocol, 0, 1, 4, 0, 0, 0, 0][..], payload].concat()
 }
 
-/// Packets, and the bytes at the front of each whose headers are read.
+/// Packets, each with the number of bytes up to the end of the headers that are read.
 fn packets() -> Vec<(&'static str, Vec<u8>, usize)> {
     let (tcp, other) = (segment(), [0x11; PAYLOAD]);
     vec![

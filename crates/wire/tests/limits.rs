@@ -1,4 +1,4 @@
-//! The largest value of each field is written, and the next one is refused.
+//! The largest value of each field is written, and the next one is rejected.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! rtc-rtcp, which we did not write, reads the RTCP feedback that we emit, and we read what it emits.
+//! Cross-checks with rtc-rtcp, an independent crate: each side reads the RTCP feedback that the other writes.
 
 use proptest::collection::vec;
 use proptest::option::of;

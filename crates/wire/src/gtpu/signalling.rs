@@ -1,4 +1,4 @@
-//! Content of GTP-U's own messages (TS 29.281 7): the path's echo, and error indications about packets that cannot be used.
+//! Content of GTP-U signalling messages (TS 29.281 7): echo requests and responses, and error indications.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -15,12 +15,12 @@ const EXTENSION_HEADER_TYPES: u8 = 141;
 /// First type of the elements that have a length field.
 const WITH_LENGTH: u8 = 128;
 
-/// The header of a message about the path; these have a sequence number and no tunnel (TS 29.281 5.1).
+/// The header of a path management message, which has a sequence number but no tunnel (TS 29.281 5.1).
 const fn header(message_type: MessageType, sequence: u16) -> Repr {
     Repr { message_type, teid: 0, sequence: Some(sequence), n_pdu: None }
 }
 
-/// Writes a message whose information elements `elements` writes.
+/// Writes a message; `elements` writes its information elements.
 fn emit(header: Repr, buffer: &mut [u8], elements: impl FnOnce(&mut Writer<'_>) -> Result<()>) -> Result<usize> {
     let header_len = header.emit(buffer, &[], 0)?;
     let mut writer = Writer::new(buffer.get_mut(header_len..).ok_or(Error::Truncated)?);
@@ -30,7 +30,7 @@ fn emit(header: Repr, buffer: &mut [u8], elements: impl FnOnce(&mut Writer<'_>) 
     Ok(header_len + len)
 }
 
-/// Writes the answer to an echo request, with a restart counter of zero, as it is no longer used (TS 29.281 7.2.2).
+/// Writes the answer to an echo request. Its restart counter is zero because it is no longer used (TS 29.281 7.2.2).
 ///
 /// # Errors
 /// `Truncated` for a buffer shorter than the 14 bytes of the message.
@@ -38,8 +38,8 @@ pub fn emit_echo_response(sequence: u16, buffer: &mut [u8]) -> Result<usize> {
     emit(header(MessageType::EchoResponse, sequence), buffer, |writer| writer.put(&[RECOVERY, 0]))
 }
 
-/// Writes the list of the extension headers that this node understands, for a peer that sent one which it must and
-/// does not (TS 29.281 7.2.3).
+/// Writes the list of extension headers that this node understands. It answers a peer whose message required another
+/// one (TS 29.281 7.2.3).
 ///
 /// # Errors
 /// `Truncated` for too short a buffer, `Value` for more than 255 types.
@@ -51,21 +51,21 @@ pub fn emit_supported_extension_headers(types: &[ExtensionType], buffer: &mut [u
     })
 }
 
-/// Error indication: the peer's packets come for a tunnel that does not exist here (TS 29.281 7.3.1).
+/// Error indication: the peer sent a packet to a tunnel that does not exist here (TS 29.281 7.3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ErrorIndication {
-    /// The tunnel endpoint identifier of the packet that came.
+    /// The tunnel endpoint identifier of that packet.
     pub teid: u32,
-    /// The address that it came to.
+    /// The address to which that packet was sent.
     pub address: IpAddr,
 }
 
 impl ErrorIndication {
-    /// Reads the information elements of the message, which are [`super::Packet::payload`]; others are skipped.
+    /// Reads the information elements of the message, its [`super::Packet::payload`]. Other elements are skipped.
     ///
     /// # Errors
-    /// `Truncated` where an element passes the end or one of the two is missing, `Length` for an address that is
-    /// neither of IPv4 nor of IPv6, `Type` for an element of unknown length.
+    /// `Truncated` if an element passes the end or one of the two is missing, `Length` for an address that is neither
+    /// IPv4 nor IPv6, `Type` for an element of unknown length.
     pub fn parse(elements: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(elements);
         let (mut teid, mut address) = (None, None);

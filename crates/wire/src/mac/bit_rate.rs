@@ -14,7 +14,7 @@ pub enum Direction {
     Uplink,
 }
 
-/// `bitRateMultiplier` of the logical channel (TS 38.331): what the X bit multiplies the rate with.
+/// `bitRateMultiplier` of the logical channel (TS 38.331): the factor that the X bit applies to the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BitRateMultiplier {
     /// Times 40.
@@ -44,7 +44,7 @@ impl BitRateMultiplier {
 pub struct BitRateIndex(u8);
 
 impl BitRateIndex {
-    /// No recommendation; in a query, no wish.
+    /// No recommendation, or in a query no requested rate.
     pub const NONE: Self = Self(0);
 
     /// Makes an index, 0..=56; `None` for a reserved one.
@@ -60,18 +60,18 @@ impl BitRateIndex {
         let kbps = BIT_RATE.get(usize::from(self.0).checked_sub(1)?)?;
         Some(BitRate::from_kbps(u64::from(*kbps)))
     }
-    /// The index of the highest rate that is not above `rate`: a recommendation must not promise more.
+    /// The index of the highest rate that is not above `rate`, since a recommendation must not promise more.
     pub fn at_most(rate: BitRate) -> Self {
         Self(BIT_RATE.partition_point(|kbps| BitRate::from_kbps(u64::from(*kbps)) <= rate) as u8)
     }
 }
 
-/// The control element, two octets: from the gNB a recommendation, from the UE a query.
+/// The control element, two octets: a recommendation from the gNB or a query from the UE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecommendedBitRate {
     /// Logical channel, 6 bits.
     pub lcid: u8,
-    /// The direction whose rate it is.
+    /// The direction to which the rate applies.
     pub direction: Direction,
     /// The rate at the physical layer, before the multiplier.
     pub bit_rate: BitRateIndex,
@@ -108,8 +108,8 @@ impl RecommendedBitRate {
             | u16::from(self.multiplied) << 2;
         Ok(bits.to_be_bytes())
     }
-    /// The recommended rate, given the channel's multiplier; `None` where nothing is recommended, or where the X bit
-    /// is set and the channel has no multiplier.
+    /// The recommended rate, given the channel's multiplier; `None` if nothing is recommended, or if the X bit is set and
+    /// the channel has no multiplier.
     pub fn rate(self, multiplier: Option<BitRateMultiplier>) -> Option<BitRate> {
         let factor = if self.multiplied { multiplier?.factor() } else { 1 };
         Some(BitRate::from_bps(self.bit_rate.rate()?.as_bps() * factor))

@@ -1,11 +1,11 @@
-//! Buffer status reports (TS 38.321 6.1.3.1): how many bytes wait at a UE, for each logical channel group.
+//! Buffer status reports (TS 38.321 6.1.3.1): the bytes that wait at a UE, by logical channel group.
 
 use tidemark_core::Bytes;
 
 use super::tables::{A, B, C};
 use crate::{Error, Result};
 
-/// Table that a buffer size field is an index into.
+/// The table into which a buffer size field is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferTable {
     /// Table 6.1.3.1-1: short reports, 5 bits.
@@ -16,12 +16,12 @@ pub enum BufferTable {
     C,
 }
 
-/// The sizes that an index stands for.
+/// The range of sizes that an index stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferSize {
     /// The buffer holds more than this; `None` for the index that means empty.
     pub above: Option<Bytes>,
-    /// The buffer holds no more than this; `None` where the table ends.
+    /// The buffer holds no more than this; `None` at the end of the table.
     pub at_most: Option<Bytes>,
 }
 
@@ -86,7 +86,7 @@ impl ShortBsr {
     }
 }
 
-/// A long report: an index into table B for each of the groups that have data.
+/// A long report: an index into table B for each group that has data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LongBsr {
     /// The indices, by logical channel group.
@@ -94,11 +94,11 @@ pub struct LongBsr {
 }
 
 impl LongBsr {
-    /// Reads what follows the subheader: a bitmap of the groups, LCG 7 first, and their indices, LCG 0 first.
+    /// Reads the content after the subheader: a bitmap of the groups, LCG 7 first, and their indices, LCG 0 first.
     ///
     /// # Errors
-    /// `Truncated` where indices are missing. A long truncated report lacks some by design; [`Self::parse_truncated`]
-    /// reads it.
+    /// `Truncated` if indices are missing. A long truncated report lacks some by design; [`Self::parse_truncated`] reads
+    /// it.
     pub fn parse(content: &[u8]) -> Result<Self> {
         let (bitmap, indices) = content.split_first().ok_or(Error::Truncated)?;
         if bitmap.count_ones() as usize > indices.len() {
@@ -107,8 +107,8 @@ impl LongBsr {
             Ok(Self::read(*bitmap, indices))
         }
     }
-    /// Reads a long truncated report, and says which groups have data of unknown size. Its indices come in the order
-    /// of the groups' priorities, so only the caller can assign them to groups, unless there is one group alone.
+    /// Reads a long truncated report: the bitmap of the groups with data, and the indices that fit. The indices are in
+    /// the order of the groups' priorities. Unless there is only one group, only the caller can assign them.
     ///
     /// # Errors
     /// `Truncated` for an empty report.
@@ -122,7 +122,7 @@ impl LongBsr {
         groups.zip(indices).for_each(|((_, slot), index)| *slot = Some(*index));
         report
     }
-    /// Writes what follows the subheader to the front of `buffer` and returns its length.
+    /// Writes the content after the subheader to the front of `buffer` and returns its length.
     ///
     /// # Errors
     /// `Truncated` for too short a buffer, `Value` for the reserved index.

@@ -1,12 +1,12 @@
 //! The tables of TS 38.321.
 
-/// Table 6.1.3.1-1, 5 bits: the most bytes that an index stands for. The index after the last one is "more".
+/// Table 6.1.3.1-1, 5 bits: the upper limit in bytes for each index. The index after the last one means more.
 pub(super) const A: [u32; 31] = [
     0, 10, 14, 20, 28, 38, 53, 74, 102, 142, 198, 276, 384, 535, 745, 1038, 1446, 2014, 2806, 3909, 5446, 7587, 10570,
     14726, 20516, 28581, 39818, 55474, 77284, 107669, 150000,
 ];
 
-/// Table 6.1.3.1-2, 8 bits: likewise; 254 is "more" and 255 reserved.
+/// Table 6.1.3.1-2, 8 bits: likewise; 254 means more and 255 is reserved.
 pub(super) const B: [u32; 254] = [
     0, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 25, 26, 28, 30, 32, 34, 36, 38, 40, 43, 46, 49, 52, 55, 59,
     62, 66, 71, 75, 80, 85, 91, 97, 103, 110, 117, 124, 132, 141, 150, 160, 170, 181, 193, 205, 218, 233, 248, 264,
@@ -47,7 +47,7 @@ pub(super) const C: [u32; 256] = [
     653620, 666590, 679818, 693308, 707066, 721097, 735406, 750000,
 ];
 
-/// Table 6.1.3.20-1: kilobits a second from index 1 on. Index 0 is "no recommendation", 57 to 63 are reserved.
+/// Table 6.1.3.20-1: kilobits a second from index 1 on. Index 0 means no recommendation; 57 to 63 are reserved.
 pub(super) const BIT_RATE: [u32; 56] = [
     0, 9, 11, 13, 17, 21, 25, 29, 32, 36, 40, 48, 56, 72, 88, 104, 120, 140, 160, 180, 200, 220, 240, 260, 280, 300,
     350, 400, 450, 500, 600, 700, 800, 900, 1000, 1100, 1200, 1300, 1400, 1500, 1750, 2000, 2250, 2500, 2750, 3000,

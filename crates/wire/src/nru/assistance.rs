@@ -4,10 +4,10 @@ use super::{bit, finish, when};
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
-/// Information of the node with RLC about the radio link.
+/// Information about the radio link from the node that hosts RLC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AssistanceInformationData<'a> {
-    /// True to have PDCP duplication active, false to have it inactive; `None` where the node has no opinion.
+    /// True to activate PDCP duplication, false to deactivate it; `None` if the node makes no suggestion.
     pub duplicate: Option<bool>,
     /// Measurements of the radio link.
     pub fields: Option<AssistanceFields<'a>>,
@@ -77,7 +77,7 @@ pub struct AssistanceField<'a> {
     pub value: &'a [u8],
 }
 
-/// A counted list of measurements, checked when it was read or packed.
+/// A counted list of measurements, already checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AssistanceFields<'a> {
     count: u8,
@@ -129,7 +129,7 @@ impl<'a> AssistanceInformationData<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// As [`super::Pdu::parse`].
+    /// Those of [`super::Pdu::parse`].
     pub fn parse(content: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -146,7 +146,7 @@ impl<'a> AssistanceInformationData<'a> {
     /// Writes the frame with its padding and returns its length.
     ///
     /// # Errors
-    /// As [`super::Pdu::emit`].
+    /// Those of [`super::Pdu::emit`].
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut writer = Writer::new(buffer);
         writer.u8(2 << 4

@@ -3,7 +3,7 @@
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
-/// PDCP SNs to be discarded: `len` of them from `start` on.
+/// PDCP SNs to discard: `len` of them from `start` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiscardBlock {
     /// The first SN, 24 bits.
@@ -61,8 +61,8 @@ impl<'a> SnRanges<'a> {
     /// Packs ranges into `storage`, to be written into a frame.
     ///
     /// # Errors
-    /// `Truncated` for too little storage, `Value` for more than 161 ranges, which no frame has room for (TS 38.425
-    /// 5.5.3), or an SN above 24 bits.
+    /// `Truncated` for too little storage, `Value` for more ranges than the 161 that fit into a frame (TS 38.425 5.5.3)
+    /// or an SN above 24 bits.
     pub fn pack(ranges: &[SnRange], storage: &'a mut [[u8; 6]]) -> Result<Self> {
         let storage = storage.get_mut(..ranges.len()).ok_or(Error::Truncated)?;
         for (octets, range) in storage.iter_mut().zip(ranges) {

@@ -4,9 +4,9 @@ use super::{SnRanges, bit, finish, when};
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
-/// Report of the node with RLC: bytes and rate that it wants, SNs that it transmitted and that were delivered.
+/// Report of the node that hosts RLC: the buffer size and rate that it wants, and the SNs transmitted and delivered.
 ///
-/// Every field but the buffer size is optional. Before anything was transmitted, or delivered, there is no such SN.
+/// All fields but the buffer size are optional. There is no SN until something was transmitted or delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DlDataDeliveryStatus<'a> {
     /// True for the last status of the bearer.
@@ -17,9 +17,9 @@ pub struct DlDataDeliveryStatus<'a> {
     pub desired_data_rate: Option<u32>,
     /// NR-U sequence numbers that never arrived.
     pub lost: Option<SnRanges<'a>>,
-    /// Highest PDCP SN delivered to the UE in sequence, retransmissions aside.
+    /// Highest PDCP SN delivered to the UE in sequence, not counting retransmissions.
     pub highest_delivered: Option<u32>,
-    /// Highest PDCP SN handed to the lower layers, retransmissions aside.
+    /// Highest PDCP SN handed to the lower layers, not counting retransmissions.
     pub highest_transmitted: Option<u32>,
     /// Event on the radio link.
     pub cause: Option<Cause>,
@@ -86,7 +86,7 @@ impl<'a> DlDataDeliveryStatus<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// As [`super::Pdu::parse`].
+    /// Those of [`super::Pdu::parse`].
     pub fn parse(content: &'a [u8]) -> Result<Self> {
         let mut reader = Reader::new(content);
         let (first, second) = (reader.u8()?, reader.u8()?);
@@ -109,7 +109,7 @@ impl<'a> DlDataDeliveryStatus<'a> {
     /// Writes the frame with its padding and returns its length.
     ///
     /// # Errors
-    /// As [`super::Pdu::emit`].
+    /// Those of [`super::Pdu::emit`].
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut writer = Writer::new(buffer);
         writer.u8(1 << 4

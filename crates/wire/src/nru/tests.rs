@@ -219,7 +219,7 @@ proptest! {
         }
     }
 
-    /// Frames that can be read are written back to the same octets, as far as these are known and spare bits are zero.
+    /// A frame that can be read is written back to the same octets, except for unknown fields and spare bits.
     #[test]
     fn arbitrary_frames_never_panic(kind in 0u8..4, mut bytes in vec(any::<u8>(), 2..80)) {
         bytes[0] = kind << 4 | bytes[0] & 0xF;

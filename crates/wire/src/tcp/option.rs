@@ -1,4 +1,4 @@
-//! TCP options: read one after the other, whatever a peer puts into their length octets.
+//! TCP options, read one after the other. Any value in a length octet is handled.
 
 use core::ops::Range;
 
@@ -29,7 +29,7 @@ pub enum TcpOption<'a> {
     MaximumSegmentSize(u16),
     /// Window scale, a shift count (RFC 7323 2).
     WindowScale(u8),
-    /// Selective acknowledgements are welcome (RFC 2018 2).
+    /// Selective acknowledgements are permitted (RFC 2018 2).
     SackPermitted,
     /// Selective acknowledgements (RFC 2018 3).
     Sack(SackBlocks),
@@ -42,21 +42,21 @@ pub enum TcpOption<'a> {
     },
     /// AccECN byte counters (RFC 9768 3.2.3).
     AccEcn(AccEcnOption),
-    /// An option of another kind, or one of the above with a length that it can't have.
+    /// An option of another kind, or one of the above with an invalid length.
     Unknown {
         /// The kind octet.
         kind: u8,
-        /// The bytes behind kind and length.
+        /// The bytes after kind and length.
         data: &'a [u8],
     },
 }
 
-/// Blocks of selectively acknowledged sequence numbers, at most four, each the first and the one after the last.
+/// At most four blocks of selectively acknowledged sequence numbers. A block is its first number and the one after its last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks([Option<(u32, u32)>; 4]);
 
 impl SackBlocks {
-    /// Makes a list of blocks, in the order in which they are sent; `None` for more than the four that fit.
+    /// Makes a list of blocks, in the order in which they are sent; `None` for more than four.
     pub fn new(blocks: &[(u32, u32)]) -> Option<Self> {
         let mut all = [None; 4];
         all.get_mut(..blocks.len())?.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = Some(*block));
@@ -93,7 +93,7 @@ impl AccEcnOrder {
             Self::Ect1First => ACCECN1,
         }
     }
-    /// Puts values for the two ECT counters and for CE's into this order.
+    /// Puts the values for ECT(0), CE and ECT(1) into this order.
     const fn fields<T: Copy>(self, e0b: T, ceb: T, e1b: T) -> [T; 3] {
         match self {
             Self::Ect0First => [e0b, ceb, e1b],
@@ -102,7 +102,7 @@ impl AccEcnOrder {
     }
 }
 
-/// An AccECN option. The fields present are the first none, one, two or three of its order.
+/// An AccECN option. It has the first zero to three fields of its order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccEcnOption {
     /// The order of the fields.
@@ -112,7 +112,7 @@ pub struct AccEcnOption {
 }
 
 impl AccEcnOption {
-    /// Reads as many whole counters as fit, which RFC 9768 3.2.3 asks for where the option's length is unforeseen.
+    /// Reads as many whole counters as fit, as RFC 9768 3.2.3 requires for an unexpected length.
     #[inline]
     pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
         let (first, second, third) = match data.first_chunk() {
@@ -130,8 +130,8 @@ impl AccEcnOption {
         Self { order, counters: AccEcnCounters { e0b, ceb, e1b } }
     }
 
-    /// Adds to those counters that an option's data carries. Returns the change of a sum over the data, for data that begins
-    /// at an even offset.
+    /// Adds to the counters present in the data of an option. Returns the change of the sum over the data, for data that
+    /// begins at an even offset.
     #[inline]
     pub(super) fn add(order: AccEcnOrder, data: &mut [u8], change: &AccEcnChange) -> Sum {
         let mut fields = order.fields(change.e0b, change.ceb, change.e1b);
@@ -157,7 +157,7 @@ const fn counter([a, b, c]: [u8; COUNTER]) -> u32 {
     u32::from_be_bytes([0, a, b, c])
 }
 
-/// The counters of a whole option. One word is read and taken apart: bytes cost more.
+/// The counters of an option with all three. It reads one word and splits it, which is faster than reading bytes.
 #[inline]
 const fn counters(data: &[u8; WHOLE]) -> [u32; 3] {
     let [a, b, c, d, e, f, g, h, last] = *data;
@@ -180,9 +180,9 @@ fn add_to_whole(data: &mut [u8; WHOLE], more: [u32; 3]) -> Sum {
     Sum::ZERO.replace(old.0, new.0).replace(old.1, new.1).replace(last(old.2), last(new.2))
 }
 
-/// Finds the option that begins at or after `at` within the header `bytes`: its kind and where its data lies.
+/// Finds the option that begins at or after `at` within the header `bytes`: its kind and the range of its data.
 ///
-/// Afterwards `at` is where the next one begins; at the end of the list and after an error it is the end.
+/// Afterwards `at` is the beginning of the next option, or the end of the header after the last option or an error.
 #[inline]
 pub(crate) fn next_option(bytes: &[u8], at: &mut usize) -> Option<Result<(u8, Range<usize>)>> {
     while bytes.get(*at) == Some(&NO_OPERATION) {
@@ -206,7 +206,7 @@ pub(crate) fn next_option(bytes: &[u8], at: &mut usize) -> Option<Result<(u8, Ra
     Some(Ok((kind, start + 2..end)))
 }
 
-/// The options of a header. After one that cannot be read, reported as an error, there are no more.
+/// The options of a header. One that cannot be read gives an error and ends the list.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     bytes: &'a [u8],
@@ -257,8 +257,8 @@ impl<'a> TcpOption<'a> {
     /// Writes the option to the front of `buffer` and returns its length.
     ///
     /// # Errors
-    /// `Truncated` for too short a buffer; `Value` for a counter above 24 bits, for counters that are not the first
-    /// ones of their order, for no SACK block at all, and for an unknown option longer than a header.
+    /// `Truncated` for too short a buffer; `Value` for a counter above 24 bits, counters that are not the first of their
+    /// order, an empty list of SACK blocks, or an unknown option longer than a header.
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let [kind_octet, len_octet, data @ ..] = buffer else { return Err(Error::Truncated) };
         let mut writer = Writer::new(data);

@@ -264,8 +264,8 @@ proptest! {
         prop_assert!(Options::new(&bytes).count() <= bytes.len());
     }
 
-    /// Rewriting keeps the checksum valid with any options at any offset, odd ones included: the counters that
-    /// were there take the new values, and no other byte changes.
+    /// Rewriting keeps the checksum valid with any options at any offset, odd ones included. Existing counters take the
+    /// new values, and no other byte changes.
     #[test]
     fn rewritten_feedback_keeps_the_checksum_valid_and_every_other_byte(
         mut list in proptest::collection::vec(
