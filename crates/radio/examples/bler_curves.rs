@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p tidemark-radio --example bler_curves > results/link/curve.csv`
 //!
-//! The SNR in dB at which a tenth of the transport blocks of one code block fails, for every MCS, and the share that fails around it
-//! for some, by information bits of the code block. `results/draw` draws from it.
+//! For each MCS and number of information bits, it gives the SNR in dB at which a tenth of the transport blocks of one code block
+//! fails. For some it also gives the share of failures around that SNR. `results/draw` plots the file.
 
 use tidemark_radio::bler::Curve;
 use tidemark_radio::mcs::McsTable;

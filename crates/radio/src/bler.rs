@@ -1,12 +1,13 @@
-//! Block errors: how likely a transport block fails at a signal-to-noise ratio.
+//! Block errors: the probability that a transport block fails at a signal-to-noise ratio.
 //!
-//! A code block fails by the normal approximation over its constellation (`constellation`), behind the best code by
-//! what the LDPC code of TS 38.212 with belief propagation needs more. That is measured on AWGN results that Sionna publishes
-//! (`tests/bler/points.csv`): 1.09 dB at rate 0, 0.49 dB less at rate 1, at every modulation and size, 0.08 dB around it in the mean square.
-//! The curves are less steep than the best code's as well, the more the longer the block: by an eighth at 1500 bits, by a
-//! fifth at 5000 in the results of 5G-LENA. At 100 bits the approximation is off by up to 1 dB with 64QAM and above.
+//! The error rate of a code block is the normal approximation for the best code over its constellation (`constellation`), shifted by
+//! the extra SNR that the LDPC code of TS 38.212 with belief propagation needs. That gap is fitted to AWGN results that Sionna
+//! publishes (`tests/bler/points.csv`): 1.09 dB at rate 0 and 0.49 dB less at rate 1, for every modulation and size, with a root
+//! mean square error of 0.08 dB. The curves are also less steep than that of the best code, and longer blocks more so: by an eighth
+//! at 1500 bits, by a fifth at 5000 in the results of 5G-LENA. At 100 bits the approximation is off by up to 1 dB with 64QAM and
+//! above.
 //!
-//! The SNR is the one that the decoder sees, less what the receiver loses in front of it. `docs/measured/limits.md` compares.
+//! The SNR is that of the decoder: losses of the receiver are already subtracted. `docs/measured/limits.md` compares the two.
 
 use tidemark_core::normal_cdf;
 
@@ -14,30 +15,30 @@ use crate::constellation::crossing;
 use crate::mcs::Mcs;
 use crate::segmentation::CodeBlocks;
 
-/// Distance in dB from the best code at rate 0, and how much less it is at rate 1.
+/// Gap in dB to the best code at rate 0, and by how much it is smaller at rate 1.
 const GAP_DB: f64 = 1.09;
 const LESS_AT_RATE_1_DB: f64 = 0.49;
-/// Steepness against the best code's for short blocks, and the root of the information bits at which half of it is left.
+/// Steepness relative to the best code for short blocks, and the square root of the information bits at which half of it is left.
 const SHORT: f64 = 1.044;
 const HALF_LEFT: f64 = 208.0;
 
 /// The error curve of a modulation and code rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve {
-    /// There one of two code blocks fails, in dB.
+    /// SNR in dB at which half of the code blocks fail.
     middle_db: f64,
     steepness: f64,
 }
 
 impl Curve {
-    /// The curve of a row of TS 38.214's MCS and CQI tables.
+    /// The curve of a row in the MCS and CQI tables of TS 38.214.
     pub fn of(mcs: Mcs) -> Self {
         let best = crossing(mcs);
         let gap = GAP_DB - LESS_AT_RATE_1_DB * mcs.rate / 1024.0;
         Self { middle_db: best.snr_db + gap, steepness: best.steepness * SHORT }
     }
 
-    /// The chance that one of the code blocks fails, and with it the transport block, at an SNR in dB.
+    /// The probability that a transport block fails at an SNR in dB: that at least one of its code blocks fails.
     pub fn error_rate(self, blocks: CodeBlocks, snr_db: f64) -> f64 {
         let root = libm::sqrt(blocks.bits);
         let z = (snr_db - self.middle_db) * self.steepness * root / (1.0 + root / HALF_LEFT);

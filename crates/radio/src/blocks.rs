@@ -1,4 +1,4 @@
-//! Transport block sizes of a carrier, worked out once.
+//! Transport block sizes of a carrier, computed once.
 
 use crate::SharedChannel;
 use crate::slots::SlotPattern;
@@ -9,22 +9,22 @@ use crate::tbs::transport_block_bits;
 pub struct BlockSizes {
     prbs: usize,
     rows: usize,
-    /// Counts of symbols that occur, rising.
+    /// Counts of symbols that occur, in ascending order.
     symbols: Vec<u32>,
-    /// Capacity of a slot with each of these counts over that of a slot with the last, from 0 to 1.
+    /// Capacity of a slot with each of these counts, as a share of that with the last count, from 0 to 1.
     capacity: Vec<f64>,
     bytes: Vec<u32>,
 }
 
 impl BlockSizes {
-    /// Works out the sizes of the downlink slots of a pattern.
+    /// Computes the sizes for the downlink slots of a pattern.
     pub fn new(channel: &SharedChannel, pattern: &SlotPattern) -> Self {
         let mut symbols: Vec<_> = pattern.downlink_symbols_of_period().filter(|symbols| *symbols > 0).collect();
         symbols.sort_unstable();
         symbols.dedup();
         Self::of_slots(channel, symbols)
     }
-    /// Works out the sizes of slots with these counts of symbols, rising.
+    /// Computes the sizes for slots with these counts of symbols, in ascending order.
     pub fn of_slots(channel: &SharedChannel, symbols: Vec<u32>) -> Self {
         let rows: &[_] = channel.mcs_table.rows();
         let mut bytes = Vec::new();
@@ -41,19 +41,19 @@ impl BlockSizes {
         Self { prbs: channel.prbs as usize + 1, rows: rows.len(), symbols, capacity, bytes }
     }
 
-    /// Bytes by resource blocks, from none to the whole carrier.
+    /// Bytes by number of resource blocks, from none to the whole carrier.
     pub fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
         let start = (self.kind(symbols) * self.rows + usize::from(mcs)) * self.prbs;
         &self.bytes[start..start + self.prbs]
     }
-    /// Capacity of a slot over that of the slots that carry the most.
+    /// Capacity of a slot as a share of that of the largest slots.
     pub fn capacity(&self, symbols: u32) -> f64 {
         self.capacity[self.kind(symbols)]
     }
     fn kind(&self, symbols: u32) -> usize {
         self.symbols.iter().position(|other| *other == symbols).unwrap_or(0)
     }
-    /// The fewest resource blocks that carry `wanted` bytes, or all of `free` where even they don't; with what they carry.
+    /// The fewest resource blocks that carry `wanted` bytes, or all of `free` if they are too few, and the bytes that they carry.
     pub fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {
         let sizes = &self.of(symbols, mcs)[..=free as usize];
         let too_small = |bytes: &u32| *bytes < wanted;

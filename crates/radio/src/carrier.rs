@@ -1,4 +1,4 @@
-//! Carriers: how many resource blocks a channel bandwidth has (TS 38.101-1 and -2, 5.3.2).
+//! Carriers: the number of resource blocks of a channel bandwidth (TS 38.101-1 and -2, 5.3.2).
 
 /// FR1 at 15, 30 and 60 kHz: bandwidth in MHz and resource blocks, TS 38.101-1 table 5.3.2-1.
 const FR1: [&[(u32, u32)]; 3] = [
@@ -45,7 +45,7 @@ pub fn bandwidths(numerology: u8) -> &'static [(u32, u32)] {
     FR1.get(usize::from(numerology)).copied().unwrap_or(FR2)
 }
 
-/// Resource blocks of a channel of this many MHz; `None` where the standard has no such channel.
+/// Resource blocks of a channel of this many MHz; `None` if the standard has no such channel.
 pub fn resource_blocks(numerology: u8, mhz: u32) -> Option<u32> {
     bandwidths(numerology).iter().find(|(other, _)| *other == mhz).map(|(_, blocks)| *blocks)
 }

@@ -1,11 +1,11 @@
-//! Capacity of constellations: for each modulation and code rate of TS 38.214's tables the SNR at which a constellation carries just
-//! as much as the code has information, and how fast that grows around it.
+//! Capacity of constellations: for each modulation and code rate in the tables of TS 38.214, the SNR at which the constellation
+//! carries exactly the information of the code, and the slope of the capacity there.
 //!
-//! The numbers are integrals over the noise, which the test below works out once more: mean and variance of the information
-//! that a symbol gives about its bits, each bit by itself (bit-interleaved coded modulation; Caire, Taricco, Biglieri 1998), for the Gray
-//! labels of TS 38.211 5.1. A code of `K` information bits fills `K / efficiency` symbols; what those carry has its
-//! mean and, over the square root of their number, its deviation, and by the normal approximation (Polyanskiy, Poor,
-//! Verdu 2010) the best code fails where it falls short of `K`.
+//! The numbers are integrals over the noise, which the test below computes again: mean and variance of the information that a
+//! symbol gives about its bits, each bit by itself (bit-interleaved coded modulation; Caire, Taricco, Biglieri 1998), for the Gray
+//! labels of TS 38.211 5.1. A code of `K` information bits fills `K / efficiency` symbols. The information that they carry has
+//! that mean, and a deviation that falls with the square root of their number. By the normal approximation (Polyanskiy, Poor,
+//! Verdu 2010) the best code fails if this information is less than `K`.
 
 use crate::mcs::Mcs;
 

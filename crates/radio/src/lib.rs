@@ -1,8 +1,8 @@
-//! The radio of a 5G cell as functions of time and place: what a UE receives, what a slot carries, and how likely it fails.
+//! The radio of a 5G cell as functions of time and place: reception at a UE, capacity of a slot, and block errors.
 //!
-//! Nothing here knows a packet, a queue or a scheduler. A [`channel`] says what the radio of a UE is like at an instant, a
-//! [`deployment`] what it receives of each site of a network. [`mcs`], [`tbs`] and [`blocks`] say what fits into a slot,
-//! [`bler`] how often that fails, and [`link`] which MCS is chosen for it.
+//! Nothing here uses packets, queues or schedulers. A [`channel`] gives the radio quality of a UE at an instant, and a
+//! [`deployment`] the power that a UE receives from each site of a network. [`mcs`], [`tbs`] and [`blocks`] give the
+//! capacity of a slot, [`bler`] its error rate, and [`link`] chooses its MCS.
 #![warn(unnameable_types, unreachable_pub)]
 
 pub mod bler;

@@ -1,4 +1,4 @@
-//! Link adaptation: from the SNR that a UE reported to the MCS of its next transport block.
+//! Link adaptation: chooses the MCS of the next transport block from the SNR that a UE reported.
 
 use crate::SharedChannel;
 use crate::bler::Curve;
@@ -10,12 +10,12 @@ use crate::tbs::transport_block_bits;
 /// The share of blocks that may fail at a CQI (TS 38.214 5.2.2.1).
 const TOLERATED: f64 = 0.1;
 
-/// Reach of the outer loop: it may move the threshold by this many dB.
+/// Range of the outer loop: it may move the threshold by this many dB.
 const REACH_DB: f64 = 10.0;
 /// Step of the threshold for one failed block, in dB.
 const STEP_DOWN_DB: f64 = 0.5;
 
-/// Error curves of the rows of an MCS table, and the thresholds of these and of its CQIs.
+/// Error curves of the rows in an MCS table, and the thresholds of the rows and CQIs.
 #[derive(Clone, Debug)]
 pub struct LinkTable {
     rows: &'static [Mcs],
@@ -25,7 +25,7 @@ pub struct LinkTable {
 }
 
 impl LinkTable {
-    /// The curves of a cell's table. Thresholds are those of a block over the whole carrier, as the CSI reference resource is
+    /// The curves of a cell's table. Thresholds are those of a block over the whole carrier, which is the CSI reference resource
     /// (TS 38.214 5.2.2.5).
     pub fn new(channel: &SharedChannel) -> Self {
         let whole = channel.allocation(channel.prbs, SYMBOLS_PER_SLOT);
@@ -45,14 +45,14 @@ impl LinkTable {
     pub fn cqi(&self, snr_db: f64) -> u8 {
         self.cqi.iter().filter(|threshold| snr_db >= **threshold).count() as u8
     }
-    /// The SNR that a CQI stands for: its own threshold.
+    /// The SNR that a CQI stands for: the threshold of the CQI.
     pub fn snr_of_cqi(&self, cqi: u8) -> f64 {
         match usize::from(cqi) {
             0 => self.cqi[0] - 3.0,
             cqi => self.cqi[cqi.min(15) - 1],
         }
     }
-    /// The chance that a transport block of these bytes at this MCS fails.
+    /// The probability that a transport block of this many bytes fails at this MCS.
     pub fn block_error_rate(&self, mcs: u8, bytes: u32, snr_db: f64) -> f64 {
         let mcs = usize::from(mcs);
         self.curves[mcs].error_rate(CodeBlocks::of(8 * bytes, self.rows[mcs].rate), snr_db)
@@ -64,7 +64,7 @@ impl LinkTable {
     }
 }
 
-/// The outer loop of one UE: it moves what the CQI says until the share of first transmissions that fail is
+/// The outer loop of one UE. It corrects the SNR of the CQI until the share of failed first transmissions meets
 /// the target.
 #[derive(Clone, Debug)]
 pub struct OuterLoop {
@@ -77,11 +77,11 @@ impl OuterLoop {
     pub fn new(target: f64) -> Self {
         Self { offset_db: 0.0, step_up_db: STEP_DOWN_DB * target / (1.0 - target) }
     }
-    /// The MCS to use at the CQI reported last.
+    /// The MCS to use at the last reported CQI.
     pub fn mcs(&self, table: &LinkTable, cqi: u8) -> u8 {
         table.mcs(table.snr_of_cqi(cqi) + self.offset_db)
     }
-    /// A first transmission was acknowledged or not.
+    /// Takes the outcome of a first transmission.
     pub fn feedback(&mut self, acknowledged: bool) {
         let step = if acknowledged { self.step_up_db } else { -STEP_DOWN_DB };
         self.offset_db = (self.offset_db + step).clamp(-REACH_DB, REACH_DB);

@@ -3,14 +3,14 @@
 /// Modulation order and code rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Mcs {
-    /// Bits a symbol, Q_m.
+    /// Bits per symbol, Q_m.
     pub order: u32,
     /// Code rate R x 1024.
     pub rate: f64,
 }
 
 impl Mcs {
-    /// Information bits a resource element and layer.
+    /// Information bits per resource element and layer.
     pub fn efficiency(self) -> f64 {
         f64::from(self.order) * self.rate / 1024.0
     }

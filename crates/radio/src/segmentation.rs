@@ -1,11 +1,11 @@
 //! Code block segmentation, TS 38.212 5.2.2, 6.2.2 and 7.2.2.
 
-/// The code blocks that a transport block becomes.
+/// The code blocks into which a transport block is split.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CodeBlocks {
     /// Number of code blocks.
     pub count: u32,
-    /// Information bits of each, its CRC included: the mean, since the standard chooses block sizes without a remainder.
+    /// Information bits of each block, including its CRC. It is a mean: the standard chooses block sizes without a remainder.
     pub bits: f64,
 }
 

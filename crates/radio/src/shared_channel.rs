@@ -3,7 +3,7 @@
 use crate::mcs::McsTable;
 use crate::tbs::{Allocation, transport_block_bits};
 
-/// Properties of PDSCH or PUSCH from which the size of each transport block follows.
+/// Properties of PDSCH or PUSCH that determine the size of a transport block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedChannel {
     /// Resource blocks of the carrier.
@@ -26,7 +26,7 @@ impl SharedChannel {
     pub(crate) const TWENTY_MHZ: Self =
         Self { prbs: 51, control_symbols: 2, dmrs: 36, overhead: 6, layers: 1, mcs_table: McsTable::Qam64 };
 
-    /// Resource elements for data that this many resource blocks have in a slot of this many symbols.
+    /// Resource elements for data in this many resource blocks and symbols of a slot.
     pub fn allocation(&self, prbs: u32, symbols: u32) -> Allocation {
         Allocation {
             prbs,

@@ -7,8 +7,8 @@ use tidemark_core::{Duration, Instant};
 /// Symbols of a slot with normal cyclic prefix.
 pub const SYMBOLS_PER_SLOT: u32 = 14;
 
-/// True if a TDD pattern may be this many slots long: it is a period of at least 0.5 ms or two that follow each other, and divides 20 ms, so
-/// that it begins with every second frame (TS 38.213 11.1).
+/// True if a TDD pattern may be this many slots long. It is one or two periods of at least 0.5 ms each, and its length divides 20 ms, so
+/// that it starts anew with every second frame (TS 38.213 11.1).
 pub fn may_be_period(slot: Duration, slots: u64) -> bool {
     let frames = Duration::from_millis(20).as_nanos();
     let length = slot.as_nanos().saturating_mul(slots);
@@ -20,11 +20,11 @@ pub fn may_be_period(slot: Duration, slots: u64) -> bool {
 pub struct Slot(pub u64);
 
 impl Slot {
-    /// Slot this many before this one, or the first.
+    /// The slot this many slots earlier, or the first slot.
     pub fn saturating_sub(self, slots: u64) -> Self {
         Self(self.0.saturating_sub(slots))
     }
-    /// Slots from `earlier` to this one; zero if that is later.
+    /// Slots from `earlier` to this one; zero if `earlier` is in fact later.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -37,7 +37,7 @@ impl Add<u64> for Slot {
     }
 }
 
-/// The sequence of downlink, special and uplink slots, repeated for ever.
+/// The sequence of downlink, special and uplink slots, repeated without end.
 #[derive(Clone, Debug)]
 pub struct SlotPattern {
     slot: Duration,
@@ -56,7 +56,7 @@ pub struct SlotPattern {
 impl SlotPattern {
     /// Reads a text of `D`, `S` and `U`, one letter a slot; a special slot has `special_symbols` downlink symbols.
     ///
-    /// `None` where another letter occurs, or where one direction has no slot at all.
+    /// `None` for another letter, or if one direction has no slot.
     pub fn parse(text: &str, special_symbols: u32, slot: Duration) -> Option<Self> {
         let downlink_symbols = text
             .chars()
@@ -138,15 +138,15 @@ impl SlotPattern {
     pub fn next_downlink(&self, slot: Slot) -> Slot {
         slot + self.to_downlink[self.position(slot)]
     }
-    /// The last slot before `slot` that carries downlink; `slot` itself at the beginning of time.
+    /// The last slot before `slot` that carries downlink, or `slot` itself if there is none.
     pub fn previous_downlink(&self, slot: Slot) -> Slot {
         slot.0.checked_sub(self.from_downlink[self.position(slot)]).map_or(slot, Slot)
     }
-    /// Time since then over the longest that it ever is.
+    /// Time since the previous slot with downlink, as a share of the longest such time.
     pub fn wait_for_downlink(&self, slot: Slot) -> f64 {
         self.from_downlink[self.position(slot)] as f64 / self.longest_from_downlink() as f64
     }
-    /// Longest time between the beginnings of a slot with downlink and the next.
+    /// Longest time from the start of a slot with downlink to the start of the next one.
     pub fn longest_wait(&self) -> Duration {
         self.slot * self.longest_from_downlink()
     }

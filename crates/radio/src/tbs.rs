@@ -2,7 +2,7 @@
 
 use crate::mcs::Mcs;
 
-/// Resource elements that a PDSCH allocation has for data.
+/// Resources of a PDSCH allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allocation {
     /// Resource blocks.
@@ -33,7 +33,7 @@ const SMALL: [u32; 93] = [
     3240, 3368, 3496, 3624, 3752, 3824,
 ];
 
-/// The transport block in bits that the allocation carries at this MCS; zero where there is no room for data.
+/// The size in bits of the transport block that the allocation carries at this MCS; zero if there is no room for data.
 pub fn transport_block_bits(allocation: Allocation, mcs: Mcs) -> u32 {
     let info = f64::from(allocation.elements_per_block() * allocation.prbs) * mcs.efficiency();
     if info <= 0.0 {

@@ -1,10 +1,10 @@
-//! Block errors against two link-level simulators that we did not write. `bler/points.csv` has figures of theirs:
+//! Comparison of block errors with two independent link-level simulators. `bler/points.csv` has their figures:
 //!
-//! - `sionna`: LDPC of TS 38.212 with belief propagation in AWGN, the channel known: Sionna (Hoydis et al., arXiv 2203.11854), version
-//!   1.2, `src/sionna/sys/bler_tables/PDSCH_table1.json` and `PDSCH_table2.json`. Of its points, which are 1.6 to 1.8 dB apart, those
-//!   nearest to one in ten of its shortest and its longest code block from 500 to 2000 bits.
-//! - `5g-lena`: the SINR of one error in ten, between the points of the longest code block, of 5G-LENA (Lagen et al., ICC 2020), `nr-eesm-t1.cc` and
-//!   `nr-eesm-t2.cc`, whose receiver is a whole one.
+//! - `sionna`: LDPC of TS 38.212 with belief propagation in AWGN, with a known channel: Sionna (Hoydis et al., arXiv 2203.11854),
+//!   version 1.2, `src/sionna/sys/bler_tables/PDSCH_table1.json` and `PDSCH_table2.json`. Its points are 1.6 to 1.8 dB apart. The
+//!   file has those nearest to an error rate of 0.1, of its shortest and its longest code block between 500 and 2000 bits.
+//! - `5g-lena`: the SINR at an error rate of 0.1, interpolated between the points of the longest code block, of 5G-LENA (Lagen et
+//!   al., ICC 2020), `nr-eesm-t1.cc` and `nr-eesm-t2.cc`. It simulates a complete receiver.
 
 use tidemark_radio::bler::Curve;
 use tidemark_radio::mcs::{Mcs, McsTable};
@@ -49,8 +49,8 @@ fn the_curves_are_those_of_sionna_from_one_in_fifty_to_nearly_all() {
     assert!(greatest < 0.3 && square < 0.1, "off by up to {greatest} dB, {square} dB in the mean square");
 }
 
-/// SNR in dB for a receiver that knows the channel by its pilots alone, where the decoder needs `snr_db`: the noise of the estimate
-/// is another noise on every symbol, and pilots of `energy` symbols leave `energy s^2 / (1 + (1 + energy) s)` of an SNR of `s`
+/// SNR in dB that a receiver needs if it knows the channel only from pilots and its decoder needs `snr_db`. The noise of the estimate
+/// adds to that of every symbol: with pilots of `energy` symbols, `energy s^2 / (1 + (1 + energy) s)` is left of an SNR of `s`
 /// (Hassibi and Hochwald 2003, eq. 13).
 fn with_pilots(snr_db: f64, energy: f64) -> f64 {
     let needed = libm::exp10(snr_db / 10.0);

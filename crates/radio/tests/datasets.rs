@@ -1,9 +1,9 @@
-//! Traces as published data sets have them. Headings are copied, rows are invented.
+//! Traces in the formats of published data sets. The headings are copied, the rows are made up.
 
 use tidemark_core::{Duration, Instant};
 use tidemark_radio::channel::{Trace, TraceConfig, TraceUnit};
 
-/// A data set: whose it is, its heading, two rows a second apart, what is read, and its values in bit/s, dB or CQI.
+/// A data set: its source, its heading, two rows a second apart, the column that is read, and the values in bit/s, dB or CQI.
 struct DataSet {
     source: &'static str,
     text: &'static str,
@@ -175,7 +175,7 @@ fn a_column_without_a_unit_or_that_is_not_there_is_refused_with_a_remedy() {
     assert!(wrong(Some("SNR"), Some("when")).contains("no column `when`"));
     let korean = &SETS[11];
     let timeless = read(TraceConfig { time: None, ..of(korean) }, korean.text).unwrap_err();
-    assert!(timeless.contains("say which one by `time`") && timeless.contains("td, 5G_TBS"), "{timeless}");
+    assert!(timeless.contains("choose one with `time`") && timeless.contains("td, 5G_TBS"), "{timeless}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct NetworkConfig {
     pub sites: u32,
     /// Sectors of a site, each a cell, the first looking 30 degrees north of east. Default 3.
     pub sectors: u32,
-    /// Distance of neighbouring sites in metres. Default: 500 in UMa, 200 in UMi, 1732 in RMa (TR 38.901 7.2 and 7.8).
+    /// Distance between neighbouring sites in metres. Default: 500 in UMa, 200 in UMi, 1732 in RMa (TR 38.901 7.2 and 7.8).
     pub distance_m: Option<f64>,
     /// True if the plane goes on with copies of the grid, so that no cell lies at an edge. Default true.
     pub wrap_around: bool,
@@ -137,7 +137,7 @@ impl NetworkConfig {
         self.handover.check_bounds().map_err(|error| error.within("handover"))
     }
 
-    /// Distance of neighbouring sites in metres.
+    /// Distance between neighbouring sites in metres.
     pub fn distance_m(&self) -> f64 {
         self.distance_m.unwrap_or(match self.environment {
             Environment::Uma => 500.0,

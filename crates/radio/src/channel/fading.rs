@@ -1,17 +1,17 @@
-//! Rayleigh fading after Clarke: plane waves from all around, each with its Doppler shift and its delay. In line of sight one more
-//! wave comes first and stands out by Rice's K.
+//! Rayleigh fading by Clarke's model: plane waves from all directions, each with its Doppler shift and its delay. In line of sight
+//! one more wave comes first, stronger than the others by the Ricean K factor.
 //!
 //! `h(f, t) = 1/sqrt(P) sum_i exp(j (2 pi (f_D cos(theta_i) t - tau_i f) + phi_i))` with arrival angles uniform on the
 //! circle and delays exponential, and `sqrt(K/(1+K)) exp(j (2 pi f_D cos(theta_0) t + phi_0)) + h / sqrt(1+K)` in line of
-//! sight. The angles of a UE are drawn once: over many UEs the autocorrelation is `J0`, that of one UE over time the mean of
-//! `P` cosines, which lies around `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18.
+//! sight. The angles of a UE are drawn once. Over many UEs the autocorrelation is `J0`. That of one UE over time is the mean of
+//! `P` cosines, which differs from `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18.
 //!
-//! Antennas of the gNB fade each on its own. One layer is precoded so that they add up at the UE (maximum ratio transmission: Lo,
-//! IEEE Transactions on Communications 47, 1999): the SNR follows the sum of their powers, in Rayleigh fading chi-squared with two
-//! degrees of freedom an antenna. It lies around a mean that has the array's gain in it, with a deviation of `1/sqrt(N)` of it.
+//! The antennas of the gNB fade independently. One layer is precoded so that they add up at the UE (maximum ratio transmission: Lo,
+//! IEEE Transactions on Communications 47, 1999). The SNR then follows the sum of their powers: in Rayleigh fading a chi-squared
+//! variable with two degrees of freedom for each antenna. Its mean includes the array gain, and its relative deviation is `1/sqrt(N)`.
 //!
-//! A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one that gives the mean
-//! capacity of eight points of the band.
+//! A wide cell covers many coherence bandwidths, so the SNR of a transport block is the one that gives the mean capacity of eight
+//! points of the band.
 
 use tidemark_core::{Duration, Instant, Stream};
 
@@ -56,7 +56,7 @@ impl Complex {
     }
 }
 
-/// The surroundings that a UE moves through, and the band that it listens to.
+/// The surroundings through which a UE moves, and the band that it receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
     /// Speed of the UE in km/h.
@@ -76,7 +76,7 @@ pub struct Surroundings {
 pub struct Band {
     /// Occupied bandwidth in Hz.
     pub width_hz: f64,
-    /// A slot, within which the channel stands still.
+    /// Length of a slot, within which the channel does not change.
     pub slot: Duration,
 }
 
@@ -123,8 +123,7 @@ pub struct Fading {
     mean: f64,
     /// Waves of each of the gNB's antennas.
     antennas: Vec<Waves>,
-    /// The wave in line of sight: Doppler shift in cycles a second, phase at time zero in cycles, and its power over that of all
-    /// others.
+    /// The wave in line of sight: Doppler shift in cycles a second, phase at time zero in cycles, and power over that of all others.
     sight: (f64, f64),
     rice_k: f64,
     resolution: Duration,
@@ -142,13 +141,13 @@ impl Fading {
         Self { mean: libm::exp10(snr_db / 10.0), antennas, sight, rice_k: 0.0, resolution, last: (Instant::FAR, 0.0) }
     }
 
-    /// Fades around another mean from now on, and the wave in line of sight has this many times the power of all others.
+    /// Fades around another mean from now on. `rice_k` is the power of the wave in line of sight over that of all others.
     pub(crate) fn set_mean(&mut self, snr_db: f64, rice_k: f64) {
         (self.mean, self.rice_k) = (libm::exp10(snr_db / 10.0), rice_k);
         self.last.0 = Instant::FAR;
     }
 
-    /// The SNR of a transport block at `now`, in dB, constant within half a millisecond or a slot that is shorter.
+    /// The SNR of a transport block at `now`, in dB. It is constant within half a millisecond, or within a slot if that is shorter.
     pub fn snr_db(&mut self, now: Instant) -> f64 {
         let now = Instant::from_nanos(now.as_nanos() - now.as_nanos() % self.resolution.as_nanos());
         if self.last.0 != now {

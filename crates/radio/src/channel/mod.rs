@@ -1,6 +1,6 @@
-//! The channel of a UE: its signal-to-noise ratio, or what a trace says, as a function of time.
+//! The channel of a UE: its signal-to-noise ratio, or the value of a trace, as a function of time.
 //!
-//! A channel is a pure function of (seed, UE, time): an idle UE costs nothing and adding a UE changes no other's.
+//! A channel is a pure function of (seed, UE, time). An idle UE costs nothing, and a new UE does not change the channels of others.
 
 mod fading;
 pub mod trace;
@@ -30,7 +30,7 @@ pub enum ChannelConfig {
     Trace(TraceConfig),
     /// A constant rate without radio errors.
     Fixed(FixedConfig),
-    /// A place in a network of cells: the SINR follows from where the UE is and from what other cells send.
+    /// A place in a network of cells. The SINR follows from the position of the UE and the transmissions of other cells.
     Deployed(DeployedConfig),
 }
 
@@ -39,7 +39,7 @@ pub enum ChannelConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<StaticConfig>))]
 pub struct StaticConfig {
-    /// SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB: good, above the threshold of the
+    /// SNR in dB before the UE's receiver, which loses `receiver_loss_db` of it. Default 22 dB: good, above the threshold of the
     /// highest MCS of table 1.
     pub snr_db: f64,
 }
@@ -72,15 +72,15 @@ macro_rules! fading_config {
         )]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<$name>))]
         pub struct $name {
-            /// Mean SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB, as the static
-            /// channel's.
+            /// Mean SNR in dB before the UE's receiver, which loses `receiver_loss_db` of it. Default 22 dB, as for the static
+            /// channel.
             pub snr_db: f64,
             #[doc = $speed_doc]
             pub speed_kmh: f64,
             /// Carrier in GHz. Default 3.75, the n78 cell of the L4Span paper.
             pub carrier_ghz: f64,
-            /// RMS delay spread: the shorter, the more of the band fades together. Default 363 ns, an urban macro cell (TR 38.901
-            /// table 7.7.3-2).
+            /// RMS delay spread. The shorter it is, the more of the band fades together. Default 363 ns, an urban macro cell
+            /// (TR 38.901 table 7.7.3-2).
             pub delay_spread: Duration,
         }
 
@@ -119,7 +119,7 @@ fading_config!(
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<FixedConfig>))]
 pub struct FixedConfig {
-    /// Rate of the whole cell for this UE alone. Default 40 Mbit/s.
+    /// Rate of the cell if this UE had it alone. Default 40 Mbit/s.
     pub rate: BitRate,
 }
 
@@ -140,7 +140,7 @@ impl Default for ChannelConfig {
 }
 
 impl ChannelConfig {
-    /// Says which field cannot be used, and what would be right.
+    /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let checked = match self {
             Self::Static(config) => config.check_bounds(),
@@ -157,11 +157,11 @@ impl ChannelConfig {
 /// The quality of a channel at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Quality {
-    /// The SNR in dB in front of the receiver: less its loss, MCS, transport block and block errors follow from it.
+    /// The SNR in dB before the receiver. Minus the receiver's loss, it determines MCS, transport block and block errors.
     Snr(f64),
-    /// The CQI that the UE reported, with its receiver's loss in it; blocks fail as often as link adaptation aims at.
+    /// The CQI that the UE reported, which includes the loss of its receiver. Blocks fail at the rate that link adaptation aims at.
     Cqi(u8),
-    /// The rate of the whole cell for this UE alone; nothing fails.
+    /// The rate of the cell if this UE had it alone. Nothing fails.
     Rate(BitRate),
 }
 
@@ -176,12 +176,12 @@ pub enum Channel {
     Trace(Arc<Trace>),
     /// A constant rate.
     Fixed(BitRate),
-    /// The mean SINR that a network gives, in dB, and fading around it.
+    /// The mean SINR in dB, which the network sets, and fading around it.
     Deployed(f64, Option<Box<Fading>>),
 }
 
 impl Channel {
-    /// The channel that `config` describes to a carrier; its random numbers come from `stream`.
+    /// The channel of this configuration on a carrier of `band`. Its random numbers come from `stream`.
     pub fn new(config: &ChannelConfig, band: Band, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
         let fading = |snr_db, around| Box::new(Fading::new(snr_db, around, stream));
@@ -215,7 +215,7 @@ impl Channel {
         }
     }
 
-    /// True if the channel says a rate instead of a quality.
+    /// True if the channel gives a rate instead of a radio quality.
     pub fn is_rate(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.is_rate(),
@@ -224,7 +224,7 @@ impl Channel {
         }
     }
 
-    /// The most that a rate channel lets through in a second; `None` for others.
+    /// The highest rate of a rate channel over a second; `None` for other channels.
     pub fn peak_rate(&self) -> Option<BitRate> {
         match self {
             Self::Trace(trace) => trace.is_rate().then(|| trace.peak_rate()),
@@ -244,7 +244,7 @@ impl Channel {
         }
     }
 
-    /// Bytes that a rate channel lets through between two instants; `None` for others.
+    /// Bytes that a rate channel carries between two instants; `None` for other channels.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> Option<f64> {
         match self {
             Self::Trace(trace) if trace.is_rate() => Some(trace.bytes_between(from, to)),
@@ -254,5 +254,5 @@ impl Channel {
     }
 }
 
-/// Shortest time in which a channel changes: link adaptation sees nothing faster than a slot.
+/// Shortest time in which a channel changes. Link adaptation sees nothing faster than a slot.
 pub(crate) const RESOLUTION: Duration = Duration::from_micros(500);

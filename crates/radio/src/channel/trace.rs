@@ -1,7 +1,7 @@
-//! Measured traces: mahimahi's delivery opportunities, JENS data-rate patterns, CSV with SNR, CQI or a rate.
+//! Measured traces: delivery opportunities of mahimahi, JENS data-rate patterns, and CSV with SNR, CQI or a rate.
 //!
-//! A trace arrives here as text; whoever reads the scenario reads the file. A value holds until the next one, a
-//! missing value until the next one that is there, and of two rows with one time the later counts.
+//! A trace arrives here as text; the reader of the scenario reads the file. A value holds until the next one. A missing
+//! value is skipped. If two rows have the same time, the later row counts.
 
 mod csv;
 mod time;
@@ -14,9 +14,9 @@ use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 use super::Quality;
 pub use csv::TraceUnit;
 
-/// Bytes of one of mahimahi's delivery opportunities.
+/// Bytes of one delivery opportunity of mahimahi.
 const OPPORTUNITY: u64 = 1504;
-/// Values of a data-rate pattern a second, where its header does not say.
+/// Values a second of a data-rate pattern whose header does not say it.
 const PATTERN_HZ: f64 = 10.0;
 
 /// A trace file.
@@ -26,35 +26,35 @@ const PATTERN_HZ: f64 = 10.0;
 pub struct TraceConfig {
     /// The file, relative to the scenario's folder.
     pub file: String,
-    /// Format of the file. Default: what its content shows.
+    /// Format of the file. Default: recognised from the content.
     #[cfg_attr(feature = "serde", serde(default))]
     pub format: Option<TraceFormat>,
-    /// CSV: the column to read, in any case.
+    /// CSV: name of the column to read, in upper or lower case.
     #[cfg_attr(feature = "serde", serde(default))]
     pub column: Option<String>,
-    /// CSV: the unit of its values. Default: what its heading says (`SNR` and `SINR` are in dB). Of an SNR the receiver loses
-    /// `receiver_loss_db`.
+    /// CSV: the unit of the values. Default: the unit in the heading (`SNR` and `SINR` are in dB). The receiver loses
+    /// `receiver_loss_db` of an SNR.
     #[cfg_attr(feature = "serde", serde(default))]
     pub unit: Option<TraceUnit>,
-    /// CSV: the column with the time. Default: `time_s`, `timestamp`, `time` or another usual name, in any case.
+    /// CSV: the column with the time. Default: `time_s`, `timestamp`, `time` or another usual name, in upper or lower case.
     #[cfg_attr(feature = "serde", serde(default))]
     pub time: Option<String>,
-    /// The trace's time at which the run starts. Default 0 s.
+    /// Time in the trace at which the run starts. Default 0 s.
     #[cfg_attr(feature = "serde", serde(default))]
     pub skip: Duration,
-    /// Content of the file, once it has been read.
+    /// Content of the file, after it has been read.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub content: Option<Arc<Trace>>,
 }
 
-/// Format of a trace's file.
+/// Format of a trace file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TraceFormat {
-    /// One millisecond a line, each an opportunity to deliver 1504 bytes; repeats from its last line.
+    /// Each line is a time in whole milliseconds at which 1504 bytes can be delivered. The trace repeats from its last line.
     Mahimahi,
-    /// A data-rate pattern: one rate in kbit/s a line, `#` comments, `# :recommended_freqeuncy=` values a second.
+    /// A data-rate pattern: one rate in kbit/s on each line, and `#` comments. `# :recommended_freqeuncy=` gives the values a second.
     RatePattern,
     /// A heading and rows, separated by commas, semicolons or tabs. Times are seconds or milliseconds, ISO 8601,
     /// `2019.12.16_14.23.32` (G-NetTrack), `Wed Dec 15 16:05:11 UTC 2021` or times of a day.
@@ -69,7 +69,7 @@ pub struct TraceError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// The error, and what would be right.
+    /// The error and its remedy.
     pub wrong: String,
 }
 
@@ -82,7 +82,7 @@ enum Kind {
     Rate,
 }
 
-/// A trace: steps in time, repeated for ever.
+/// A trace: steps in time, repeated without end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
     kind: Kind,
@@ -91,7 +91,7 @@ pub struct Trace {
     values: Vec<f64>,
     /// Bits from the beginning to the start of each step; rates only.
     bits: Vec<f64>,
-    /// Bits that its fullest second lets through.
+    /// Bits that the trace carries in its best second.
     peak: f64,
     length: Duration,
     skip: Duration,
@@ -100,12 +100,12 @@ pub struct Trace {
 impl TraceConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         if self.file.is_empty() {
-            return Err(ConfigError::new("file", "names the trace's file"));
+            return Err(ConfigError::new("file", "must name a trace file"));
         }
         Ok(())
     }
 
-    /// Reads the trace's text and keeps what it says.
+    /// Reads the trace from text and keeps it.
     ///
     /// # Errors
     /// The first line that can't be read.
@@ -127,7 +127,7 @@ impl TraceConfig {
 }
 
 impl TraceFormat {
-    /// The format of a text: CSV begins with a heading; mahimahi's lines are whole numbers that never fall, without comments.
+    /// The format of a text. CSV begins with a heading. Lines of mahimahi are whole numbers that never fall, without comments.
     fn of(text: &str) -> Result<Self, Wrong> {
         let is_comment = |line: &str| line.trim().starts_with('#');
         let mut values = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !is_comment(line));
@@ -153,7 +153,7 @@ impl TraceFormat {
 }
 
 type Wrong = (usize, String);
-/// Kind, (time, value) in order, and the length where the format gives one.
+/// Kind, pairs of time and value in order, and the length if the format gives one.
 type Rows = (Kind, Vec<(Duration, f64)>, Option<Duration>);
 
 impl Trace {
@@ -211,7 +211,7 @@ impl Trace {
         }
     }
 
-    /// The bytes that a rate trace lets through between two instants of the run.
+    /// The bytes that a rate trace carries between two instants of the run.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> f64 {
         (self.bits_before(to) - self.bits_before(from)) / 8.0
     }
@@ -223,12 +223,12 @@ impl Trace {
     pub fn length(&self) -> Duration {
         self.length
     }
-    /// Mean over the trace of what a rate trace lets through.
+    /// Mean rate of a rate trace.
     pub fn mean_rate(&self) -> BitRate {
         BitRate::from_bytes_in(Bytes((self.bits[self.values.len()] / 8.0) as u64), self.length)
     }
 
-    /// The most that a whole second of a rate trace lets through.
+    /// Rate of a rate trace in its best second.
     pub fn peak_rate(&self) -> BitRate {
         BitRate::from_bps_f64(self.peak)
     }
@@ -299,7 +299,7 @@ fn rate_pattern(text: &str) -> Result<Rows, Wrong> {
     Ok((Kind::Rate, rows, None))
 }
 
-/// A number, or `None` where the value is missing.
+/// A number, or `None` if the value is missing.
 fn missing_or_number(text: &str, line: usize) -> Result<Option<f64>, Wrong> {
     if ["", "-", "none", "nan", "null", "na", "n/a"].iter().any(|missing| text.eq_ignore_ascii_case(missing)) {
         return Ok(None);
@@ -361,6 +361,6 @@ mod tests {
         assert_eq!(wrong(TraceFormat::Csv, Some("a_db"), "time_s,a_db\n0,1\n1,?\n").line, 3);
         assert!(wrong(TraceFormat::Csv, Some("b_db"), "time_s,a_db\n0,1\n").wrong.contains("a_db"));
         assert!(wrong(TraceFormat::RatePattern, None, "# nothing\n").wrong.contains("no value"));
-        assert!(wrong(TraceFormat::Csv, Some("a_db"), "time_s,a_db\n0\n").wrong.contains("2 wanted"));
+        assert!(wrong(TraceFormat::Csv, Some("a_db"), "time_s,a_db\n0\n").wrong.contains("instead of 2"));
     }
 }

@@ -1,5 +1,6 @@
-//! Antenna of a sector: a column of elements half a wavelength apart, tilted electrically, on one port, as TR 38.901
-//! 7.8.1 calibrates with; each element has the pattern of its table 7.3-1. A sector with several has alike ones, side by side.
+//! Antenna of a sector: a column of elements half a wavelength apart, tilted electrically, on one port. TR 38.901 7.8.1
+//! uses it for calibration, and each element has the pattern of its table 7.3-1. Several antennas of a sector are
+//! identical and stand side by side.
 
 /// Beamwidth of an element in degrees, both ways.
 const ELEMENT_DEG: f64 = 65.0;

@@ -1,4 +1,4 @@
-//! Configuration of a UE that has a place.
+//! Configuration of a UE with a position.
 
 use tidemark_core::{Bounded, ConfigError, Range, bounds};
 
@@ -6,25 +6,25 @@ use super::layout::Point;
 use super::mobility::{Mobility, is_position};
 use crate::channel::SPEED_KMH;
 
-/// A UE in a network, whose SINR follows from where it is.
+/// A UE in a network, whose SINR follows from its position.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DeployedConfig>))]
 pub struct DeployedConfig {
-    /// Position at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
+    /// Position at the start: metres east and north of the centre site. Default: random within the network, from the seed.
     pub position: Option<Point>,
-    /// Movement of the UE. Default: it stays.
+    /// Movement of the UE. Default: none.
     pub mobility: Mobility,
-    /// Speed of the fading in km/h. Default: that of its movement, 3 if it stays.
+    /// Speed in km/h that determines the fading. Default: the speed of the movement, or 3 for a still UE.
     pub fading_kmh: Option<f64>,
     /// False for a channel without fast fading. Default true.
     pub fading: bool,
     /// Loss between the street and the UE in dB: a car's body is 9 (TR 38.901 7.4.3.2), a house some 10 to 30. Default 0.
     pub penetration_db: f64,
-    /// The network's carrier, once it is known.
+    /// Carrier of the network in GHz, once it is known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub carrier_ghz: Option<f64>,
-    /// Antennas of the network's cells, once they are known.
+    /// Antennas of each cell in the network, once known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub antennas: u32,
 }
@@ -50,10 +50,10 @@ bounds! { DeployedConfig {
 } }
 
 impl DeployedConfig {
-    /// Names the first field that cannot be used.
+    /// Checks every field.
     ///
     /// # Errors
-    /// The field and what would be right.
+    /// The first field that cannot be used, and the rule that it breaks.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         if self.position.is_some_and(|position| !is_position(position)) {
@@ -62,7 +62,7 @@ impl DeployedConfig {
         self.check_bounds()?;
         self.mobility.validate().map_err(|error| error.within("mobility"))?;
         if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
-            return error("position", "a line needs the place where it begins");
+            return error("position", "must be given for movement on a line");
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl DeployedConfig {
     }
 }
 
-/// Speed in km/h that a still UE fades with: people and cars pass it. 3GPP's evaluations give everybody this speed.
+/// Speed in km/h for the fading of a still UE, since people and cars pass it. 3GPP evaluations use it for every UE.
 const STILL_KMH: f64 = 3.0;
 
 #[cfg(test)]

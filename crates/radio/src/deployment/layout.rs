@@ -1,8 +1,8 @@
-//! Positions of sites: a hexagonal grid of one site, or of one with one or two rings around it, closed by wrap-around.
+//! Positions of sites: a hexagonal grid of one site with zero to two rings around it, closed by wrap-around.
 
 use tidemark_core::Stream;
 
-/// A place or a way, in metres east and north of the centre site.
+/// A position or a displacement in metres: east, north. Positions count from the centre site.
 pub type Point = [f64; 2];
 
 /// Sites of a hexagonal grid.
@@ -18,7 +18,7 @@ pub(super) struct Layout {
 /// The numbers of sites that fill whole rings, each with the way to the next copy in steps of the grid.
 const GRIDS: [(u32, f64, f64); 3] = [(1, 1.0, 0.0), (7, 2.0, 1.0), (19, 3.0, 2.0)];
 
-/// Numbers of sites that make a grid, in ascending order.
+/// Numbers of sites that form a grid, in ascending order.
 pub const SITES: [u32; 3] = [GRIDS[0].0, GRIDS[1].0, GRIDS[2].0];
 
 fn turned(way: Point, sixths: u32) -> Point {

@@ -1,4 +1,4 @@
-//! Movement of UEs: not at all, to and fro on a line, or from one random place to another.
+//! Movement of UEs: none, back and forth on a line, or from one random place to the next.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Stream, bounds};
 
@@ -15,20 +15,20 @@ use crate::channel::SPEED_KMH;
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Mobility>))]
 pub enum Mobility {
-    /// None: the UE stays where it is.
+    /// No movement.
     Still {},
-    /// A straight line to a place, and back, and so on.
+    /// Movement back and forth on a straight line.
     Line {
         /// The other end: metres east and north of the centre site.
         to: Point,
         /// Speed in km/h.
         speed_kmh: f64,
     },
-    /// A way to a random place, and from there to another.
+    /// Movement from one random place to the next.
     RandomWaypoint {
         /// Speed in km/h.
         speed_kmh: f64,
-        /// Time that it stays at each place. Default 0 s.
+        /// Time that the UE stays at each place. Default 0 s.
         #[cfg_attr(feature = "serde", serde(default))]
         pause: Duration,
     },
@@ -56,7 +56,7 @@ impl Mobility {
             _ => Ok(()),
         }
     }
-    /// Zero for one that stays.
+    /// Zero without movement.
     pub(crate) fn speed_kmh(&self) -> f64 {
         match self {
             Self::Still {} => 0.0,
@@ -65,7 +65,7 @@ impl Mobility {
     }
 }
 
-/// True for a place that can be meant.
+/// True for a plausible position.
 pub(crate) fn is_position(position: Point) -> bool {
     position.iter().all(|metres| metres.abs() <= 100_000.0)
 }

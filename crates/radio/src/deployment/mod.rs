@@ -1,4 +1,4 @@
-//! Deployment of a network: sites on a grid, and what a UE receives of each of them where it is.
+//! Deployment of a network: sites on a grid, and the power that a UE receives from each of them at its position.
 
 mod antenna;
 mod config;

@@ -1,10 +1,10 @@
-//! The part of a deployment that does not change: sites, their antennas, and the world around them.
+//! The fixed part of a deployment: sites, antennas and environment.
 
 use super::antenna::Antenna;
 use super::layout::{Layout, Point};
 use super::propagation::Environment;
 
-/// Description of a grid of alike sites.
+/// Description of a grid of identical sites.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// Path loss, line of sight and shadowing.
@@ -13,13 +13,13 @@ pub struct Grid {
     pub sites: u32,
     /// Sectors of a site, each a cell.
     pub sectors: u32,
-    /// Distance of neighbouring sites in metres.
+    /// Distance between neighbouring sites in metres.
     pub distance_m: f64,
-    /// True if the plane goes on with copies of the grid.
+    /// True if copies of the grid continue it in all directions.
     pub wrap_around: bool,
     /// Carrier in GHz.
     pub carrier_ghz: f64,
-    /// Transmission power of a cell in all, in dBm.
+    /// Total transmission power of a cell in dBm.
     pub power_dbm: f64,
     /// Elements in a sector's column.
     pub rows: u32,
@@ -27,7 +27,7 @@ pub struct Grid {
     pub downtilt_deg: f64,
 }
 
-/// Sites, antennas, and the world around them.
+/// Sites, antennas and environment.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) environment: Environment,
@@ -39,13 +39,13 @@ pub struct Plan {
 }
 
 impl Grid {
-    /// Direction of a sector in radians from east, counterclockwise: the first one of a site looks 30 degrees north of east.
+    /// Direction of a sector in radians from east, counterclockwise. The first sector of a site faces 30 degrees north of east.
     fn azimuth(&self, sector: u32) -> f64 {
         let turn = f64::from(sector) / f64::from(self.sectors);
         core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
     }
 
-    /// Place of each cell, and the direction in which it looks, in degrees from east, counterclockwise.
+    /// Position of each cell, and the direction that it faces, in degrees from east, counterclockwise.
     pub fn cells(&self) -> Vec<(Point, f64)> {
         let sites = Layout::new(self.sites, self.distance_m, false).sites;
         let cells = |site| (0..self.sectors).map(move |sector| (site, self.azimuth(sector).to_degrees()));

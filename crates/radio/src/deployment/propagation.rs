@@ -1,6 +1,6 @@
-//! Path loss, line of sight and shadowing after TR 38.901 7.4, for UEs out of doors at street level.
+//! Path loss, line of sight and shadowing by TR 38.901 7.4, for outdoor UEs at street level.
 
-/// Speed of light as the report has it, m/s.
+/// Speed of light in m/s, with the value of the report.
 const C: f64 = 3e8;
 /// Antenna height of a UE in metres (table 7.2-1).
 pub(super) const UE_HEIGHT_M: f64 = 1.5;
@@ -41,7 +41,7 @@ impl Environment {
         }
     }
 
-    /// The shortest distance on the ground between a site and a UE in metres, below which the formulas say nothing.
+    /// The shortest distance on the ground between a site and a UE, in metres, for which the formulas hold.
     pub fn min_distance_m(self) -> f64 {
         match self {
             Self::Uma | Self::Rma => 35.0,
@@ -114,7 +114,7 @@ impl Environment {
         }
     }
 
-    /// The chance of a line of sight over a distance on the ground in metres (table 7.4.2-1).
+    /// The probability of a line of sight over a distance on the ground in metres (table 7.4.2-1).
     pub fn line_of_sight(self, distance_m: f64) -> f64 {
         let street = |reach: f64| {
             let near = 18.0 / distance_m;
@@ -139,7 +139,7 @@ impl Environment {
         }
     }
 
-    /// Ricean K in dB in line of sight: the mean of the log-normal one (table 7.5-6).
+    /// Ricean K in dB in line of sight: the mean of its log-normal distribution (table 7.5-6).
     pub fn rice_k_db(self) -> f64 {
         match self {
             Self::Uma | Self::Umi => 9.0,
@@ -147,7 +147,7 @@ impl Environment {
         }
     }
 
-    /// Way in metres over which the shadowing's autocorrelation falls to 1/e (table 7.5-6).
+    /// Distance in metres over which the autocorrelation of the shadowing falls to 1/e (table 7.5-6).
     pub fn shadowing_reach_m(self, line_of_sight: bool) -> f64 {
         match (self, line_of_sight) {
             (Self::Uma, true) | (Self::Rma, true) => 37.0,
@@ -158,7 +158,7 @@ impl Environment {
         }
     }
 
-    /// Way in metres over which the line of sight's autocorrelation falls to 1/e (table 7.6.3.1-2).
+    /// Distance in metres over which the autocorrelation of the line of sight falls to 1/e (table 7.6.3.1-2).
     pub fn sight_reach_m(self) -> f64 {
         match self {
             Self::Uma | Self::Umi => 50.0,

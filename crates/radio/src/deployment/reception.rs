@@ -1,4 +1,4 @@
-//! Reception of every cell at one UE: path loss, line of sight, shadowing and antennas, from where it is.
+//! Reception of all cells at one UE, from its position: path loss, line of sight, shadowing and antennas.
 
 use tidemark_core::{Instant, Stream, normal_cdf};
 
@@ -7,10 +7,10 @@ use super::layout::{Point, length, way};
 use super::mobility::Walk;
 use super::plan::Plan;
 
-/// Shortest way in metres after which the reception of a UE is worked out once more.
+/// Shortest distance in metres after which the reception of a UE is computed again.
 const STEP_M: f64 = 1.0;
 
-/// A UE's place, and what it receives there.
+/// The position of a UE, and the power that it receives there.
 #[derive(Clone, Debug)]
 pub struct Reception {
     walk: Walk,
@@ -25,14 +25,14 @@ pub struct Reception {
 #[derive(Clone, Debug)]
 struct SiteLink {
     stream: Stream,
-    /// Standard normal; times its deviation it is the shadowing.
+    /// Standard normal value. Multiplied by the deviation, it is the shadowing.
     shadowing: f64,
-    /// Standard normal; line of sight where its quantile is below the line of sight's probability.
+    /// Standard normal value. There is a line of sight if its quantile is below the probability of one.
     sight: f64,
 }
 
 impl Reception {
-    /// Places a UE; its random numbers follow from `seed` and its number.
+    /// Places a UE. Its random numbers depend on `seed` and the number of the UE.
     pub fn new(plan: &Plan, config: &DeployedConfig, ue: u32, seed: u64) -> Self {
         let stream = |purpose: &str| Stream::new(seed, ue, purpose);
         let min_m = plan.environment.min_distance_m();
@@ -52,7 +52,7 @@ impl Reception {
         reception
     }
 
-    /// Moves the UE to where it is at `now`.
+    /// Moves the UE to its position at `now`.
     pub fn update(&mut self, plan: &Plan, now: Instant) {
         let position = self.walk.at(now, &plan.layout);
         // Seen from the nearest copy of its old place, lest it seems to jump from one side of the plane to the other.
@@ -88,25 +88,25 @@ impl Reception {
         }
     }
 
-    /// Power of the wave in line of sight over that of all others, for the site of a cell (TR 38.901 table 7.5-6); zero without
-    /// a line of sight.
+    /// Power of the wave in line of sight over that of all others, for the site of a cell (TR 38.901 table 7.5-6); zero if
+    /// there is no line of sight.
     pub fn rice_k(&self, plan: &Plan, cell: usize) -> f64 {
         let site = cell / plan.antennas.len();
         let distance = length(plan.layout.seen_from(site, self.position));
         if self.sites[site].clear(plan, distance) { libm::exp10(plan.environment.rice_k_db() / 10.0) } else { 0.0 }
     }
 
-    /// Place of the UE, inside the grid's own tile.
+    /// Position of the UE within the grid itself, not in a copy.
     pub fn position(&self) -> Point {
         self.position
     }
 
-    /// Power received of each cell in mW, of the whole carrier at full power.
+    /// Power received from each cell in mW, with the whole carrier at full power.
     pub fn power_mw(&self) -> &[f64] {
         &self.power_mw
     }
 
-    /// The cell that is received best.
+    /// The cell with the highest received power.
     pub fn best(&self) -> usize {
         let cells = self.power_mw.iter().enumerate();
         cells.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(cell, _)| cell)

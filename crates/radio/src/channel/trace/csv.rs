@@ -1,10 +1,10 @@
-//! Tables with a heading, as data sets publish them: which column is meant, what its values are, and when.
+//! Tables with a heading, as published data sets have them: the column to read, the unit of its values, and their times.
 
 use tidemark_core::Duration;
 
 use super::{Kind, Rows, TraceConfig, Wrong, missing_or_number, time};
 
-/// Headings of the time, the best first, by their letters and digits in lower case.
+/// Headings of a column with the time, the best first, as letters and digits in lower case.
 const TIMES: [&str; 12] = [
     "time_s",
     "timestamp",
@@ -19,7 +19,7 @@ const TIMES: [&str; 12] = [
     "seconds",
     "seq_num",
 ];
-/// The largest number of 32 bits: what Android says where a measurement is not available.
+/// The largest signed 32-bit number, which Android reports for a measurement that is not available.
 const UNAVAILABLE: f64 = 2_147_483_647.0;
 
 /// Quantity and scale of a column's values.
@@ -48,7 +48,7 @@ pub enum TraceUnit {
 }
 
 impl TraceUnit {
-    /// The unit that a heading says: `SNR`, `cqi`, `dl_kbps`, `RATE(MBit/s)`.
+    /// The unit in a heading: `SNR`, `cqi`, `dl_kbps`, `RATE(MBit/s)`.
     fn of(heading: &str) -> Option<Self> {
         let heading = heading.to_ascii_lowercase();
         let rates = [
@@ -68,7 +68,7 @@ impl TraceUnit {
             None => words(&heading).last().filter(|word| *word == "db").map(|_| Self::Decibels),
         }
     }
-    /// Quantity of the values, and what one of them counts.
+    /// Quantity of the values, and the factor to its base unit.
     fn kind(self) -> (Kind, f64) {
         match self {
             Self::Decibels => (Kind::SnrDb, 1.0),
@@ -97,7 +97,7 @@ pub(super) fn read(text: &str, config: &TraceConfig) -> Result<Rows, Wrong> {
         (
             top,
             format!(
-                "it has several columns: say which one by `column` (FILE#COLUMN on the command line); {}",
+                "it has several columns: choose one with `column` (FILE#COLUMN on the command line); {}",
                 choice(&names)
             ),
         )
@@ -111,21 +111,25 @@ pub(super) fn read(text: &str, config: &TraceConfig) -> Result<Rows, Wrong> {
     for (line, text) in lines {
         let fields = fields(text, delimiter);
         let field = |index: usize| {
-            fields.get(index).ok_or_else(|| (line, format!("{} columns, {} wanted", fields.len(), names.len())))
+            fields
+                .get(index)
+                .ok_or_else(|| (line, format!("it has {} columns instead of {}", fields.len(), names.len())))
         };
         let at = field(times)?;
-        let at = time::parse(at, nanos).ok_or_else(|| (line, format!("`{at}` is no time: write {}", time::FORMS)))?;
+        let at =
+            time::parse(at, nanos).ok_or_else(|| (line, format!("`{at}` is not a time: write {}", time::FORMS)))?;
         if rows.last().is_some_and(|(last, _)| at < *last) {
-            let wrong = "its time lies before the line above: the lines must be in order, and of several runs in one file one is wanted";
+            let wrong =
+                "its time is before that of the line above: lines must be in order, so a file may hold only one run";
             return Err((line, wrong.into()));
         }
         let value = missing_or_number(field(values)?, line)?.filter(|value| *value != UNAVAILABLE);
         match value {
             Some(value) if kind == Kind::Cqi && !(0.0..=15.0).contains(&value) => {
-                return Err((line, format!("a CQI lies between 0 and 15, not at {value}")));
+                return Err((line, format!("a CQI must lie between 0 and 15, not {value}")));
             }
             Some(value) if kind == Kind::Rate && value < 0.0 => {
-                return Err((line, format!("a rate can't be {value}")));
+                return Err((line, format!("a rate can't be negative, as {value} is")));
             }
             Some(value) => rows.push((at, value * scale)),
             // A value that is missing leaves the one before it in force.
@@ -135,7 +139,7 @@ pub(super) fn read(text: &str, config: &TraceConfig) -> Result<Rows, Wrong> {
     Ok((kind, rows, None))
 }
 
-/// The fields of a line, which may stand in quotes (RFC 4180 2).
+/// The fields of a line, which may be quoted (RFC 4180 2).
 fn fields(line: &str, delimiter: char) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -149,13 +153,13 @@ fn fields(line: &str, delimiter: char) -> Vec<String> {
     fields.iter().map(|field| field.trim().to_string()).collect()
 }
 
-/// The column of this name, in this case or else in any.
+/// The column of this name. An exact match is preferred to one in another case.
 fn find(names: &[String], name: &str) -> Option<usize> {
     let exact = names.iter().position(|other| other == name);
     exact.or_else(|| names.iter().position(|other| other.eq_ignore_ascii_case(name)))
 }
 
-/// The column with the time, and the unit of its numbers where its heading says one.
+/// The column with the time, and the unit of its numbers if its heading gives one.
 fn time_column(names: &[String], asked: Option<&str>) -> Result<(usize, Option<u64>), String> {
     let known = |name: &&str| names.iter().position(|other| words(&other.to_ascii_lowercase()).eq(name.split('_')));
     let found = match asked {
@@ -165,13 +169,13 @@ fn time_column(names: &[String], asked: Option<&str>) -> Result<(usize, Option<u
     let problem = || match asked {
         Some(name) => format!("there is no column `{name}`: its columns are {}", names.join(", ")),
         None => {
-            format!("no column is known to be the time: say which one by `time`; its columns are {}", names.join(", "))
+            format!("no column looks like the time: choose one with `time`; its columns are {}", names.join(", "))
         }
     };
     found.map(|index| (index, time::unit_of(&names[index]))).ok_or_else(problem)
 }
 
-/// Names the columns that there are, and what it takes to read them.
+/// Lists the columns and how to read them.
 fn choice(names: &[String]) -> String {
     let with_unit: Vec<_> = names.iter().filter(|name| TraceUnit::of(name).is_some()).cloned().collect();
     let is_rate = |name: &&String| {
@@ -182,14 +186,14 @@ fn choice(names: &[String]) -> String {
     let said = |names: &[String], of: &str| (!names.is_empty()).then(|| format!("{} {of}", names.join(", ")));
     let parts = [said(&with_unit, "can be read as they are"), said(&rates, "with a `unit`, as kbit/s")];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    let usable = if parts.is_empty() { "none of them says a unit".into() } else { parts.join(", ") };
+    let usable = if parts.is_empty() { "none of them gives its unit".into() } else { parts.join(", ") };
     format!("its columns are {}; {usable}", names.join(", "))
 }
 
 fn unitless(name: &str) -> String {
     if is_power(&name.to_ascii_lowercase()) {
         return format!(
-            "`{name}` is a received power or what follows from it, which says no rate: read an SNR, a CQI or a rate"
+            "`{name}` is a received power or derived from one, so it gives no rate: read an SNR, a CQI or a rate"
         );
     }
     let known =

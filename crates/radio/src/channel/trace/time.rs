@@ -1,19 +1,19 @@
-//! Times as data sets write them: numbers since an epoch, calendar times, times of a day.
+//! Times in the forms that data sets use: numbers since an epoch, calendar times, times of a day.
 
 use tidemark_core::Duration;
 
-/// Forms that are read, as an error names them.
+/// Accepted forms, for error messages.
 pub(super) const FORMS: &str =
     "seconds or milliseconds, 2021-01-15 21:51:47, 2019.12.16_14.23.32, Wed Dec 15 16:05:11 UTC 2021 or 21:51:47";
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// The time that a text says, since the beginning that its form counts from; `nanos` is the unit of a number, if it is known.
+/// The time in a text, counted from the epoch of its form. `nanos` is the unit of a number, if known.
 pub(super) fn parse(text: &str, nanos: Option<u64>) -> Option<Duration> {
     number(text, nanos).or_else(|| calendar(text)).or_else(|| dated(text)).or_else(|| time_of_day(text))
 }
 
-/// Nanoseconds in the unit that a heading ends in: `time_ms`, `Time(s)`.
+/// Nanoseconds of the unit at the end of a heading: `time_ms`, `Time(s)`.
 pub(super) fn unit_of(heading: &str) -> Option<u64> {
     let heading = heading.to_ascii_lowercase();
     let last = heading.split(|c: char| !c.is_ascii_alphanumeric()).rfind(|word| !word.is_empty())?;
@@ -26,8 +26,9 @@ pub(super) fn unit_of(heading: &str) -> Option<u64> {
     }
 }
 
-/// A number of this many nanoseconds each. Where the unit is not known its size tells: in seconds, milliseconds, microseconds and
-/// nanoseconds no year from 1973 to 5138 since 1970 is like another, and what is less counts from the start of a measurement.
+/// A number in units of `nanos`. If the unit is not known, the size of the number decides. For the years 1973 to 5138, times since
+/// 1970 in seconds, milliseconds, microseconds and nanoseconds have different sizes. A smaller number counts from the start of a
+/// measurement.
 fn number(text: &str, nanos: Option<u64>) -> Option<Duration> {
     let value: f64 = text.parse().ok().filter(|value: &f64| (0.0..1.8e19).contains(value))?;
     let nanos = nanos.unwrap_or(match value {
@@ -74,7 +75,7 @@ fn calendar(text: &str) -> Option<Duration> {
     }
 }
 
-/// `Wed Dec 15 16:05:11 UTC 2021`, of `date`, with or without a zone.
+/// `Wed Dec 15 16:05:11 UTC 2021`, the output of `date`, with or without a zone.
 fn dated(text: &str) -> Option<Duration> {
     let words: Vec<_> = text.split_ascii_whitespace().collect();
     let (month, day, clock, zone, year) = match words[..] {
