@@ -12,34 +12,34 @@ use crate::harq::LinkHarqConfig;
 use crate::overdue::OverdueConfig;
 use crate::sdn_port::SdnPortConfig;
 
-/// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
+/// A router on the wired path: one link with one queue discipline. Each flow lists the routers that it passes, in order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<RouterConfig>)]
 pub struct RouterConfig {
-    /// Name, by which flows choose the router.
+    /// Name by which flows refer to the router.
     pub name: String,
     /// Rate of its link at the start.
     pub rate: BitRate,
     /// Later rates, in the order of their times. Default: none.
     #[serde(default)]
     pub changes: Vec<RateChange>,
-    /// One-way delay of the wire between it and its neighbour on the side of the access network: the next router, or the gNB.
-    /// It is a part of a flow's `round_trip`, whose rest lies between its server and the router next to it. Default 0 s.
+    /// One-way delay of the wire to the neighbour on the side of the access network: the next router, or the gNB. It is part
+    /// of a flow's `round_trip`; the rest lies between the server and the router next to it. Default 0 s.
     #[serde(default)]
     pub delay: Duration,
     /// A measured trace of rates instead of `rate` and `changes`. Default: none.
     pub trace: Option<TraceConfig>,
-    /// Delays by HARQ, for a link that stands for a radio. Default: none.
+    /// Delays by HARQ, for a link that models a radio. Default: none.
     pub harq: Option<LinkHarqConfig>,
-    /// Queue before the link. Default: a FIFO of 1 MB that drops at its tail.
+    /// Queue before the link. Default: a FIFO queue of 1 MB that drops at its tail.
     #[serde(default)]
     pub queue: QueueConfig,
-    /// Queuing delays for which the total duration over them is measured, TDQ of the aL4S paper. Default: none.
+    /// Queuing delays for which the total time above them is measured, the TDQ of the aL4S paper. Default: none.
     #[serde(default)]
     pub tdq: Vec<Duration>,
-    /// Tells senders that listen to recommendations their equal share of the link, with each packet that leaves it. No real router
-    /// does: it is for the limit of what a sender can do, `oracle`. Default: no.
+    /// Tells senders that follow recommendations their equal share of the link, with each packet that leaves it. No real router
+    /// does this. It is for `oracle`, the limit of what a sender can achieve. Default: no.
     #[serde(default)]
     pub recommends: bool,
 }
@@ -53,12 +53,12 @@ pub struct RateChange {
     pub at: Duration,
     /// The new rate.
     pub rate: BitRate,
-    /// Time that the rate takes to get there, in a straight line. Default 0 s: at once.
+    /// Time in which the rate moves to the new value, in a straight line. Default 0 s: at once.
     #[serde(default)]
     pub over: Duration,
 }
 
-/// Bytes that a queue holds unless it says otherwise.
+/// Default size of a queue.
 const DEFAULT_LIMIT: Bytes = Bytes(1_000_000);
 
 /// Queue before a link.
@@ -66,19 +66,19 @@ const DEFAULT_LIMIT: Bytes = Bytes(1_000_000);
 #[serde(tag = "discipline", rename_all = "kebab-case")]
 #[serde(expecting = "a table with its `discipline`, as in { discipline = \"codel\" }")]
 pub enum QueueConfig {
-    /// One queue in order of arrival, which drops at its tail and is marked by any law that a bearer can have.
+    /// One queue in order of arrival, which drops at its tail. Any law of a bearer can mark it.
     Fifo(FifoConfig),
-    /// One queue in order of arrival, which drops at its tail and does nothing else.
+    /// One queue in order of arrival, which only drops at its tail.
     DropTail(DropTailConfig),
     /// One queue in order of arrival under CoDel (RFC 8289): a `fifo` whose law is `codel` or `ecn-codel`.
     Codel(CodelQueueConfig),
-    /// DualPI2's two queues (RFC 9332).
+    /// The two queues of DualPI2 (RFC 9332).
     Dualpi2(DualQueueConfig),
-    /// A port of SDN-L4S's switches: an L4S and a classic class, marked in the data plane or by the controller's rules.
+    /// A switch port of SDN-L4S: an L4S and a classic class, marked in the data plane or by rules of the controller.
     SdnPort(SdnPortConfig),
 }
 
-/// Queue under whichever name.
+/// Queue disciplines without their aliases.
 pub(crate) enum Discipline<'a> {
     Fifo(Cow<'a, FifoConfig>),
     Dual(&'a DualQueueConfig),
@@ -90,25 +90,25 @@ pub(crate) enum Discipline<'a> {
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<FifoConfig>)]
 pub struct FifoConfig {
-    /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
+    /// Size in bytes. A packet that does not fit is dropped. Default 1 MB.
     pub limit: Bytes,
     /// The law that marks or drops. Default: none, a drop-tail queue.
     pub marker: MarkerConfig,
-    /// Marks packets with ECT(1) as they leave, by their own time in the queue; a law sees the age of the oldest as they
-    /// arrive. Default: none.
+    /// Marks packets with ECT(1) as they leave, by their own time in the queue. A law instead sees the age of the oldest
+    /// packet as they arrive. Default: none.
     pub ramp: Option<LeavingRamp>,
     /// Drops by age. Default: none.
     pub overdue: Option<OverdueConfig>,
-    /// A queue like this for each flow, and a packet of each in turn: UEs under round robin. Default: false, one queue for all.
+    /// A queue of this kind for each flow, served one packet each in turn, like UEs under round robin. Default: false, one queue for all.
     pub per_flow: bool,
 }
 
-/// One queue that drops what comes when it is full.
+/// One queue that drops arrivals when it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<DropTailConfig>)]
 pub struct DropTailConfig {
-    /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
+    /// Size in bytes. A packet that does not fit is dropped. Default 1 MB.
     pub limit: Bytes,
 }
 
@@ -117,28 +117,28 @@ pub struct DropTailConfig {
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<CodelQueueConfig>)]
 pub struct CodelQueueConfig {
-    /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
+    /// Size in bytes. A packet that does not fit is dropped. Default 1 MB.
     pub limit: Bytes,
     /// Acceptable time in the queue. Default 5 ms.
     pub target: Duration,
-    /// Time that it may be exceeded before something is done. Default 100 ms.
+    /// Time for which the target may be exceeded before CoDel acts. Default 100 ms.
     pub interval: Duration,
-    /// Packets that are ECT are marked where others are dropped. Default: no, as in Linux.
+    /// True to mark ECT packets instead of dropping them. Default: no, as in Linux.
     pub ecn: bool,
 }
 
-/// A probability of marks that rises in a straight line with the time that a packet has waited.
+/// A marking probability that rises in a straight line with the waiting time of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeavingRamp {
-    /// Time up to which nothing is marked.
+    /// Waiting time up to which no packet is marked.
     pub low: Duration,
-    /// Time from which on every packet is marked.
+    /// Waiting time from which every packet is marked.
     pub high: Duration,
 }
 
 impl LeavingRamp {
-    /// The probability for a packet that has waited so long.
+    /// The marking probability after this waiting time.
     pub(crate) fn probability(&self, waited: Duration) -> Probability {
         let span = (self.high - self.low).as_secs_f64();
         Probability::new((waited.as_secs_f64() - self.low.as_secs_f64()) / span)
@@ -185,7 +185,7 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
-    /// Discipline of the queue under whichever name.
+    /// Discipline of the queue, without aliases.
     pub(crate) fn discipline(&self) -> Discipline<'_> {
         match self {
             Self::Fifo(fifo) => Discipline::Fifo(Cow::Borrowed(fifo)),
@@ -196,7 +196,7 @@ impl QueueConfig {
         }
     }
 
-    /// Name of what marks in it.
+    /// Name of the law that marks its packets.
     pub fn law(&self) -> String {
         match self.discipline() {
             Discipline::Fifo(fifo) if fifo.ramp.is_some() => "ramp".into(),
@@ -267,7 +267,7 @@ impl RouterConfig {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field that cannot be used, with what would be right.
+    /// The first field that cannot be used, and the rule that it breaks.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         if let Some(harq) = &self.harq {

@@ -1,4 +1,4 @@
-//! Retransmissions of a radio link that a router stands for: packets come later by whole round trips, in their order.
+//! Retransmissions for a router that models a radio link: they delay packets by whole round trips and keep their order.
 
 use std::collections::VecDeque;
 
@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_core::{Duration, Instant, Packet, Range, Stream, bounds};
 
-/// Delays by HARQ, as `sch_janz` documents them (`janz/qdisc.md` of the public sch_jens): a tenth of the packets come 8 ms later,
-/// a tenth of those 16 ms, and so on. They take nothing of the link's rate.
+/// Delays by HARQ, as documented for `sch_janz` (`janz/qdisc.md` of the public sch_jens): a tenth of the packets come 8 ms later,
+/// a tenth of those 16 ms later, and so on. They do not reduce the rate of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<LinkHarqConfig>)]
 pub struct LinkHarqConfig {
     /// Share of transmissions that fail. Default 0.1, the usual target.
     pub error_rate: f64,
-    /// Time that a retransmission takes. Default 8 ms, as `sch_janz`.
+    /// Time of a retransmission. Default 8 ms, as in `sch_janz`.
     pub round_trip: Duration,
-    /// Retransmissions of a packet at most. Default 5, as `sch_janz`.
+    /// Largest number of retransmissions of a packet. Default 5, as in `sch_janz`.
     pub limit: u32,
 }
 
@@ -32,7 +32,7 @@ bounds! { LinkHarqConfig {
     limit: Range::between(1u32, 100),
 } }
 
-/// Packets that the link is through with and the receiver has not put in order yet.
+/// Packets that the link has sent and the receiver still holds to keep the order.
 pub(crate) struct LinkHarq<P> {
     config: LinkHarqConfig,
     draws: Stream,

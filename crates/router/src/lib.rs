@@ -1,7 +1,7 @@
-//! Wired bottlenecks: a link of a rate that may change, and the queue before it.
+//! Wired bottlenecks: a link with a rate that may change, and the queue before it.
 //!
-//! The simulator's routers and those of `tidemark net hop` are one [`Router`]: packets and times come in as values, and its driver asks
-//! for what left, what was dropped and when it wants to be called next.
+//! The simulator and `tidemark net hop` use the same [`Router`]. It takes packets and times as values. Its driver asks which packets
+//! left, which were dropped, and when to call next.
 
 #![warn(unnameable_types, unreachable_pub)]
 

@@ -1,19 +1,19 @@
-//! Drops of what has waited too long, as a base station's queue has them: looked at from time to time, the oldest first.
+//! Drops of packets that have waited too long, as in the queue of a base station. The queue is checked at intervals, the oldest packet first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
-/// Drops by age, as `sch_janz` documents them (`janz/qdisc.md` of the public sch_jens).
+/// Drops by age, as documented for `sch_janz` (`janz/qdisc.md` of the public sch_jens).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<OverdueConfig>)]
 pub struct OverdueConfig {
-    /// Time between two looks at the queue. Default 200 ms, as `sch_janz`.
+    /// Time between two checks of the queue. Default 200 ms, as in `sch_janz`.
     pub every: Duration,
-    /// Age of the oldest packet from which it is dropped at a look. Default 100 ms, as `sch_janz`.
+    /// Age from which a check drops the oldest packet. Default 100 ms, as in `sch_janz`.
     pub one_above: Duration,
-    /// Age from which every packet is dropped at a look. Default 500 ms, as `sch_janz`.
+    /// Age from which a check drops every packet. Default 500 ms, as in `sch_janz`.
     pub all_above: Duration,
 }
 
@@ -40,12 +40,12 @@ impl OverdueConfig {
     }
 }
 
-/// Looks at a queue from time to time.
+/// Checks a queue at intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Overdue {
     config: OverdueConfig,
     next: Instant,
-    /// Packets at the front that the last look condemned and that are still in the queue.
+    /// Packets at the front that the last check chose to drop and that are still in the queue.
     condemned: usize,
 }
 
@@ -54,7 +54,7 @@ impl Overdue {
         Self { config, next: Instant::ZERO, condemned: 0 }
     }
 
-    /// True if the packet at the front goes. `arrivals` are those of the queue's packets, the oldest first.
+    /// True if the packet at the front must be dropped. `arrivals` are the arrival times of the queue's packets, the oldest first.
     pub(crate) fn takes_front(&mut self, now: Instant, arrivals: impl Iterator<Item = Instant>) -> bool {
         if now >= self.next {
             self.next = now + self.config.every;

@@ -1,4 +1,4 @@
-//! Queues before a link: one queue with any of the marking laws, one like it for each flow, DualPI2's two, or those of a switch's port.
+//! Queues before a link: one queue with any marking law, such a queue for each flow, the two of DualPI2, or those of a switch port.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ pub(crate) struct PerFlow<P> {
 const SN_LENGTH: SnLength = SnLength::Bits18;
 
 impl<P: Inspect> Queue<P> {
-    /// Queue of the router with this index, whose draws follow from the seed.
+    /// Queue of the router with this index. Its random draws depend on the seed.
     pub(crate) fn new(config: &QueueConfig, rate: BitRate, router: u32, seed: u64) -> Result<Self, ConfigError> {
         let stream = |purpose: &str| Stream::new(seed, router, purpose);
         Ok(match config.discipline() {
@@ -60,10 +60,10 @@ impl<P: Inspect> Queue<P> {
         })
     }
 
-    /// A packet arrives.
+    /// Takes a packet that arrives.
     ///
     /// # Errors
-    /// The packet, where it is dropped.
+    /// The packet, if it is dropped.
     pub(crate) fn push(&mut self, now: Instant, packet: Packet<P>) -> Result<(), Packet<P>> {
         match self {
             Self::Fifo(fifo) => fifo.push(now, packet),
@@ -73,7 +73,7 @@ impl<P: Inspect> Queue<P> {
         }
     }
 
-    /// The link is free; `None` when nothing waits.
+    /// Gives the next packet to the free link; `None` if none waits.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Dequeued<P>> {
         match self {
             Self::Fifo(fifo) => fifo.pop(now),

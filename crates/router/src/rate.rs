@@ -58,7 +58,7 @@ impl Profile {
         }
     }
 
-    /// The rate that a second would have if it were all like this one instant; of a trace, of the next millisecond.
+    /// The rate at this instant; for a trace, that of the next millisecond.
     pub(crate) fn at(&self, now: Instant) -> BitRate {
         match self {
             Self::Trace(_) => BitRate::from_bytes_per_sec(self.bytes_between(now, now + STEP) / STEP.as_secs_f64()),
@@ -69,7 +69,7 @@ impl Profile {
         }
     }
 
-    /// Time at which a packet is through whose first bit leaves at `start`; far away where a trace stays at zero.
+    /// Time at which the last bit of a packet has left if the first leaves at `start`; `Instant::FAR` if a trace stays at zero.
     pub(crate) fn finish(&self, start: Instant, size: Bytes) -> Instant {
         // An hour without a byte is for ever.
         const MAX_STEPS: u32 = 3_600_000;

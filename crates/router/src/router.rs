@@ -12,17 +12,17 @@ use crate::rate::Profile;
 pub struct Router<P> {
     rate: Profile,
     queue: Queue<P>,
-    /// Packet on the link, and the time at which the link is through with it.
+    /// Packet on the link, and the time at which its last bit has left.
     sending: Option<(Instant, Packet<P>)>,
-    /// Time at which the link began with that packet, until the driver has asked for it.
+    /// Time at which the link began to send that packet, until the driver takes it.
     begun: Option<Instant>,
     harq: Option<LinkHarq<P>>,
-    /// Packets that the queue dropped and nobody has counted yet.
+    /// Packets that the queue dropped and the driver has not taken yet.
     dropped: Vec<Packet<P>>,
 }
 
 impl<P: Inspect> Router<P> {
-    /// Router of this configuration, whose draws follow from its index and the seed.
+    /// Router of this configuration. Its random draws depend on its index and the seed.
     ///
     /// # Errors
     /// A law that can't be used.
@@ -47,14 +47,14 @@ impl<P: Inspect> Router<P> {
         }
     }
 
-    /// Time at which the link is through with its packet, or one is received after retransmissions; far away where there is none.
+    /// Time at which the link has sent its packet, or a packet is received after retransmissions; `Instant::FAR` if there is none.
     pub fn next_deadline(&self) -> Instant {
         let sent = self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until);
         self.harq.as_ref().map_or(sent, |harq| sent.min(harq.next_deadline()))
     }
 
-    /// Gives the packet that the link is through with at `now`, and the time when it was; the next packet follows it. With
-    /// retransmissions a packet may come later, and none now although the link has begun with the next.
+    /// Gives the packet that the link has sent by `now`, and the time when it had. The link then begins with the next packet. With
+    /// retransmissions a packet may come later, so there may be none now although the link has begun with the next.
     pub fn receive(&mut self, now: Instant) -> Option<(Instant, Packet<P>)> {
         let sent = self.sending.take_if(|(until, _)| *until <= now);
         if let Some((until, _)) = &sent {
@@ -67,7 +67,7 @@ impl<P: Inspect> Router<P> {
         harq.release(now)
     }
 
-    /// Gives the packet that the link began with since the last [`arrive`](Self::arrive) or [`receive`](Self::receive), and when.
+    /// Gives the packet that the link began to send since the last [`arrive`](Self::arrive) or [`receive`](Self::receive), and the time.
     pub fn take_begun(&mut self) -> Option<(Instant, &mut Packet<P>)> {
         let at = self.begun.take()?;
         self.sending.as_mut().map(|(_, packet)| (at, packet))

@@ -1,5 +1,5 @@
-//! A port of SDN-L4S's switches: an L4S and a classic class of HTB, marked in the data plane (sound) or by the controller's
-//! rules (literal). The switches themselves are `sdn/`.
+//! A switch port of SDN-L4S: an L4S and a classic class of HTB, marked in the data plane (sound) or by rules of the
+//! controller (literal). The real switches are in `sdn/`.
 
 use std::collections::VecDeque;
 
@@ -12,31 +12,31 @@ use tidemark_marker::Dequeued;
 
 use crate::config::LIMIT;
 
-/// A port of a switch under SDN-L4S. Everything is set for the rate that the link has at the start.
+/// A switch port under SDN-L4S. All its parameters are set for the initial rate of the link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<SdnPortConfig>)]
 pub struct SdnPortConfig {
-    /// Marker of the packets. Default: the data plane.
+    /// Place where packets are marked. Default: the data plane.
     pub marking: SdnMarking,
-    /// Share of the link that the L4S class has for itself; the classic class has the remainder, and either may use all.
-    /// Default 0.9.
+    /// Share of the link that the L4S class is guaranteed. The classic class has the remainder, and either may use idle
+    /// capacity of the other. Default 0.9.
     pub l4s_share: f64,
-    /// Bytes that the L4S queue holds. Default 100 kB.
+    /// Size of the L4S queue. Default 100 kB.
     pub l4s_limit: Bytes,
-    /// Bytes that the classic queue holds. Default 400 kB.
+    /// Size of the classic queue. Default 400 kB.
     pub classic_limit: Bytes,
-    /// All traffic in the classic queue: the paper's comparison without queue management. Default: no.
+    /// True to put all traffic into the classic queue: the baseline of the paper, without queue management. Default: no.
     pub one_queue: bool,
 }
 
-/// Marker of a port's packets.
+/// Place where the packets of a port are marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "kebab-case")]
 pub enum SdnMarking {
-    /// The program at the port, and PI2 in the agent beside the switch.
+    /// The program at the port, with PI2 in the agent beside the switch.
     Sound(SoundConfig),
-    /// The controller, by rules.
+    /// Rules that the controller sets.
     Literal(LiteralConfig),
 }
 
@@ -51,9 +51,9 @@ pub struct SoundConfig {
     pub ramp_low: Duration,
     /// Delay from which every L4S packet is marked. Default 1.2 ms.
     pub ramp_high: Duration,
-    /// Delay that PI2 steers the classic queue to. Default 15 ms.
+    /// Target delay of PI2 for the classic queue. Default 15 ms.
     pub target: Duration,
-    /// Time between the agent's looks at the backlog, between which nothing changes. Default 16 ms.
+    /// Period in which the agent reads the backlog and updates PI2. Default 16 ms.
     pub period: Duration,
     /// Integral gain in Hz. Default 0.16.
     pub alpha: f64,
@@ -63,14 +63,14 @@ pub struct SoundConfig {
     pub coupling: f64,
 }
 
-/// The paper as printed: while the load of a queue is at q1, a rule marks all L4S packets, and another drops all classic ones.
+/// The paper as printed: while the load of a queue is at least q1, a rule marks all L4S packets, or drops all classic packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<LiteralConfig>)]
 pub struct LiteralConfig {
-    /// Share of the queue's size. Default 0.8.
+    /// Threshold of the load, as a share of the queue's size. Default 0.8.
     pub q1: f64,
-    /// Time between the controller's looks at the loads. Default 100 ms.
+    /// Period in which the controller reads the loads. Default 100 ms.
     pub period: Duration,
 }
 
@@ -108,7 +108,7 @@ impl Default for LiteralConfig {
 }
 
 impl SdnPortConfig {
-    /// The first field that cannot be used, and what would be right.
+    /// Checks every field; the error is the first one that cannot be used.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         let checked = match &self.marking {
@@ -169,7 +169,7 @@ pub(crate) struct SdnPort<P> {
     rate: f64,
     classes: [Class<P>; 2],
     stream: Stream,
-    /// Next look of the agent or the controller.
+    /// Next time at which the agent or the controller reads the queues.
     due: Instant,
     /// Backlog of the virtual queue in seconds, and when it was so.
     virtual_queue: (f64, Instant),
@@ -218,10 +218,10 @@ impl<P> SdnPort<P> {
         }
     }
 
-    /// A packet arrives; it is marked or dropped before HTB takes it, as by the program of a real port.
+    /// Takes a packet that arrives. It is marked or dropped before HTB, as by the program of a real port.
     ///
     /// # Errors
-    /// The packet, where it is dropped.
+    /// The packet, if it is dropped.
     pub(crate) fn push(&mut self, now: Instant, mut packet: Packet<P>) -> Result<(), Packet<P>> {
         self.look(now);
         let kind = if packet.ecn.is_l4s() { L4S } else { CLASSIC };
@@ -249,7 +249,7 @@ impl<P> SdnPort<P> {
         self.classes[queue].push(packet)
     }
 
-    /// The link is free; `None` when nothing waits.
+    /// Gives the next packet to the free link; `None` if none waits.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Dequeued<P>> {
         self.look(now);
         self.classes.iter_mut().for_each(|class| class.fill(now));
