@@ -1,4 +1,4 @@
-//! Says where the pages are that the crate carries inside, and what to do where they have not been built: the compiler's own message would not.
+//! Locates the pages that the crate embeds. If they have not been built, the error says what to do; that of the compiler would not.
 
 use std::path::Path;
 

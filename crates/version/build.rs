@@ -1,13 +1,13 @@
-//! Finds the commit of the sources: in a clone from git, in a package from the file that `cargo package` puts into it.
+//! Finds the commit of the sources: from git in a clone, or from the file that `cargo package` adds to a package.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Digits of a commit that are shown to people.
+/// Digits of a commit in [`version`].
 const SHOWN: usize = 12;
-/// Put behind a commit whose sources were changed.
+/// Suffix of a commit whose sources were changed.
 const MODIFIED: &str = "-modified";
 
 fn main() {
@@ -20,14 +20,14 @@ fn main() {
     watched(crate_folder).iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
 }
 
-/// Version and commit as people read them.
+/// Version and commit, for people.
 pub(crate) fn version(number: &str, commit: Option<&str>) -> String {
     let Some(commit) = commit else { return format!("{number} (commit unknown: not built from a clone)") };
     let modified = if commit.ends_with(MODIFIED) { ", modified" } else { "" };
     format!("{number} (commit {}{modified})", &commit[..SHOWN])
 }
 
-/// Commit of the sources that the crate in this folder is part of; `None` where neither a package nor git knows it.
+/// Commit of the sources to which the crate in this folder belongs; `None` if neither a package nor git knows it.
 pub(crate) fn commit(crate_folder: &Path) -> Option<String> {
     if let Ok(text) = fs::read_to_string(crate_folder.join(".cargo_vcs_info.json")) {
         return packaged(&text);
@@ -43,8 +43,8 @@ pub(crate) fn commit(crate_folder: &Path) -> Option<String> {
     Some(if is_modified { commit + MODIFIED } else { commit })
 }
 
-/// Identity of a build: its commit, or `sources-` and a hash of the sources where these are not those of a commit. Builds of different
-/// sources differ in it. A package has no sources but its own crate's: one that cargo was made to pack from changed sources has its commit's text.
+/// Identity of a build: its commit, or `sources-` and a hash of the sources if they differ from the commit. Builds of different sources
+/// have different identities. A package holds only the sources of its own crate, so one packed from changed sources keeps the text of its commit.
 pub(crate) fn build(crate_folder: &Path, commit: Option<&str>) -> String {
     let root = crate_folder.join("../..");
     match commit {
@@ -54,7 +54,7 @@ pub(crate) fn build(crate_folder: &Path, commit: Option<&str>) -> String {
     }
 }
 
-/// Hash of the names and contents of all sources. Another version of Rust may have another hash of the same: it only has to tell changes apart.
+/// Hash of the names and contents of all sources. It may differ between versions of Rust, since it only has to tell changes apart.
 fn hash(root: &Path) -> u64 {
     let mut paths: Vec<_> = sources(root).into_iter().map(|path| root.join(path)).collect();
     let mut files = Vec::new();
@@ -73,7 +73,7 @@ fn hash(root: &Path) -> u64 {
     hasher.finish()
 }
 
-/// Commit in the file of a package; its form is cargo's.
+/// Commit in the file that cargo adds to a package.
 fn packaged(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("\"sha1\"")?;
     let commit = rest.split('"').nth(1).filter(|commit| commit.len() >= SHOWN)?;
@@ -81,7 +81,7 @@ fn packaged(text: &str) -> Option<String> {
     Some(if is_modified { format!("{commit}{MODIFIED}") } else { commit.into() })
 }
 
-/// Files and folders, from the root, that programs are made of.
+/// Files and folders of the sources, relative to the root.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut paths = vec![PathBuf::from("Cargo.toml"), PathBuf::from("Cargo.lock")];
     let crates = fs::read_dir(root.join("crates")).into_iter().flatten().flatten();
@@ -108,7 +108,7 @@ fn watched(crate_folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Output of git without the end of the line; `None` where there is no git, or where it fails.
+/// Output of git without the end of the line; `None` if git is missing or fails.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())

@@ -1,28 +1,28 @@
-//! The report's page, which `web/` builds, with the run's data inside; and the page of a live cell.
+//! The report page, built in `web/`, with the data of a run inside; and the page of a live cell.
 
 use tidemark_record::RunResult;
 use tidemark_record::output::report_data;
 
 const PAGE: &str = include_str!(env!("TIDEMARK_PAGE"));
-/// Page of a live cell, which reads the cell's state from `/events`.
+/// Page of a live cell. It reads the state of the cell from `/events`.
 pub const LIVE: &str = include_str!(env!("TIDEMARK_LIVE_PAGE"));
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 
 /// Gives the report of a run as one HTML page.
 ///
 /// # Errors
-/// None for a result that a run made.
+/// Never for the result of a run.
 pub fn page(result: &RunResult) -> serde_json::Result<String> {
     Ok(with_data(&report_data(result)?))
 }
 
-/// Page with this data, which is JSON.
+/// The page with this data in JSON.
 pub fn with_data(json: &str) -> String {
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
     PAGE.replacen(PLACEHOLDER, &json.replace('<', "\\u003c"), 1)
 }
 
-/// Data of a page that this version has written; `None` for another page.
+/// The data of a page written by this version; `None` for another page.
 pub fn data(page: &str) -> Option<&str> {
     let (before, after) = PAGE.split_once(PLACEHOLDER)?;
     page.strip_prefix(before)?.strip_suffix(after)

@@ -1,20 +1,20 @@
-//! Version of the programs, with the commit that they were built from.
+//! Version of the programs, with the commit from which they were built.
 //!
-//! A crate of its own: its build script runs after every commit and for every changed source, and only what is at the end of the
-//! imports, a program, may be compiled anew for that. Whoever writes a result puts [`COMMIT`] into it.
+//! This is a crate of its own because its build script runs after every commit and every changed source. Only programs, which no other
+//! crate imports, may be compiled again for that. Code that writes a result adds [`COMMIT`] to it.
 //!
-//! Own code, since `vergen-gitcl` knows a clone's commit, but not that of a package, and has no hash of changed sources, by which
-//! a store tells the results of two builds apart.
+//! It does not use `vergen-gitcl`, which knows the commit of a clone but not that of a package. Nor does that crate hash changed
+//! sources, which a store needs to tell the results of two builds apart.
 
-/// Commit of the sources, 40 hexadecimal digits, with `-modified` behind them where the sources were not those of the commit; `None`
-/// for a build of sources that no commit is known of.
+/// Commit of the sources, 40 hexadecimal digits, followed by `-modified` if the sources differ from the commit; `None` if the commit is
+/// not known.
 pub const COMMIT: Option<&str> = match env!("TIDEMARK_COMMIT") {
     commit if commit.is_empty() => None,
     commit => Some(commit),
 };
 
-/// Identity of this build, for whoever keeps results of several: the commit, or `sources-` and a hash of the sources where these are not
-/// those of a commit.
+/// Identity of this build, to tell the results of several builds apart: the commit, or `sources-` and a hash of the sources if they
+/// differ from the commit.
 pub const BUILD: &str = env!("TIDEMARK_BUILD");
 
 /// Version with the commit, for people: `0.1.0 (commit 0123456789ab)`.
