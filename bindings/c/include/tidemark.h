@@ -304,7 +304,8 @@ typedef struct tidemark_qos_flow {
 } tidemark_qos_flow;
 
 /**
- * Counters of one DRB since it was set up, or their sums over several. A new one comes at the end: hosts of the C library know the places.
+ * Counters of one DRB since it was set up, or sums over several DRBs. New counters are added at the end, because hosts of the C library
+ * rely on the positions.
  */
 typedef struct tidemark_counters {
   /**
@@ -324,7 +325,7 @@ typedef struct tidemark_counters {
    */
   uint64_t classic_packets;
   /**
-   * Packets that came with CE already set.
+   * Packets that arrived with CE already set.
    */
   uint64_t ce_packets;
   /**
@@ -392,31 +393,31 @@ typedef struct tidemark_counters {
    */
   uint64_t flows_refused;
   /**
-   * 1 once the reports turned out to follow arrivals instead of transmissions: they carry no information about the queue, and marking by
-   * them is blind. OpenAirInterface's DU is known for it. A sum is the number of such DRBs.
+   * 1 once the reports turn out to follow arrivals instead of transmissions. Such reports carry no information about the queue, and marking
+   * by them is blind. The DU of OpenAirInterface does this. A sum is the number of such DRBs.
    */
   uint64_t blind_drbs;
   /**
-   * Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
-   * queue, and they are not marked for it.
+   * Downlink packets that came when the DU had not reported on its queue for longer than `report_timeout`. The queue is then unknown,
+   * and they are not marked for it.
    */
   uint64_t reports_missing;
   /**
-   * Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
-   * in their place.
+   * Marks of `short_circuited` for which no acknowledgement had room, so that the sender has not read them. The next packet of the flow
+   * is marked instead.
    */
   uint64_t marks_let_go;
   /**
-   * Packets of `drops` that overload protection dropped: of flows that went on through marks.
+   * Packets of `drops` that overload protection dropped, because their flows ignored marks.
    */
   uint64_t overload_drops;
   /**
-   * Reports of an SN that a report before them had passed: they came out of order, or twice.
+   * Reports of an SN that an earlier report had passed: they came out of order, or twice.
    */
   uint64_t stale_reports;
   /**
-   * Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
-   * SNs match.
+   * Reports, after sixteen such, whose SNs are not those of the DRB: CU and DU use different SN lengths. Nothing is marked until the SNs
+   * of the DU match.
    */
   uint64_t mismatched_reports;
 } tidemark_counters;

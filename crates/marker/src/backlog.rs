@@ -1,19 +1,18 @@
 //! The backlog between reports.
 //!
-//! A report says exactly what stands when it arrives. Until the next one SDUs come in that the marker sees and, where the DU
-//! reports by the clock, leave where it does not. So the backlog is topped up by every arrival and set right by every
-//! report. Where reports show that the queue drains between them ([`drain`](crate::drain)), it is taken as a
-//! fluid besides, that drains at the estimated egress rate. It drains only for as long as the next report may be on its way:
-//! a DU that reports changes and is silent has transmitted nothing. Then what was drained in thought is put back, and
-//! silence beyond that counts against the egress rate.
+//! A report gives the exact backlog at its arrival. Until the next one the marker sees SDUs arrive, but does not see them leave a DU
+//! that reports periodically. So each arrival adds to the backlog, and each report corrects it. If reports show that the queue
+//! drains between them ([`drain`](crate::drain)), the backlog also drains like a fluid, at the estimated egress rate. It does so only
+//! while the next report may be on its way, because a silent DU that reports changes has transmitted nothing. After that the
+//! assumed drain is taken back, and further silence lowers the egress rate.
 
 use tidemark_core::{Duration, Instant};
 
 use crate::egress::Egress;
 
-/// The interval that is assumed until reports show theirs: the period that most gNBs ship with.
+/// The interval assumed until reports show theirs: the default period of most gNBs.
 const FIRST_INTERVAL: Duration = Duration::from_millis(10);
-/// No interval is taken to be shorter.
+/// Shortest interval that is assumed.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 pub(crate) struct Backlog {
@@ -24,7 +23,7 @@ pub(crate) struct Backlog {
     overdue_after: Duration,
     /// The queue drains between reports.
     drains: bool,
-    /// True if all that no report has covered is queued, whatever time has passed: L4Span's `N_queue` as printed.
+    /// True if everything that no report has covered counts as queued, however old: L4Span's `N_queue` as printed.
     as_printed: bool,
 }
 
@@ -56,12 +55,12 @@ impl Backlog {
         self.expect(self.interval);
     }
 
-    /// A queue begins to stand: silence is only telling from here on.
+    /// Begins a queue. Silence counts only from here on.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.last_report = now;
     }
 
-    /// Forgets what reports said: those of this DU say nothing of the queue.
+    /// Forgets all reports, because those of this DU carry no information about the queue.
     pub(crate) fn forget_reports(&mut self) {
         self.last_report = Instant::ZERO;
     }
@@ -71,7 +70,7 @@ impl Backlog {
         self.at = now;
     }
 
-    /// A report came, after which `standing` bytes are left, and drain until the next or stay.
+    /// Takes a report that leaves `standing` bytes, which drain until the next report if `drains` is true.
     pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool, drains: bool) {
         // Reports of an idle DRB may be rare: how often they come is learned from a queue that stood.
         if was_busy {
@@ -85,7 +84,7 @@ impl Backlog {
         self.at = now;
     }
 
-    /// Bytes thought to stand at `now`, of `standing` that no report has covered, after this [`silence`](Self::silence).
+    /// Estimated backlog at `now`, of the `standing` bytes that no report has covered, after this [`silence`](Self::silence).
     pub(crate) fn level(&self, now: Instant, standing: u64, silence: Duration, egress: Option<Egress>) -> f64 {
         if silence.is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
     }
@@ -101,7 +100,7 @@ impl Backlog {
         now.since(self.last_report)
     }
 
-    /// Time for which the queue has drained, at whatever rate; zero where it has not.
+    /// Time for which the queue has drained, at any rate; zero if it has not.
     pub(crate) fn unknown_drain(&self, now: Instant) -> Duration {
         if self.drains && self.silence(now).is_zero() { self.report_age(now) } else { Duration::ZERO }
     }

@@ -1,4 +1,4 @@
-//! SDUs queued behind the last slot of the profile table: their sum, and which SNs among them have no SDU.
+//! SDUs queued beyond the last slot of the profile table: their sum, and the SNs among them without an SDU.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! Stretches of busy time: those that show what the radio gave, and those that may only show what the application had.
+//! Stretches of busy time: those that measure the radio, and those that may only measure the application.
 
 use tidemark_core::{Duration, Instant};
 
@@ -12,10 +12,10 @@ const WITHOUT_BURSTS: Duration = Duration::from_millis(15);
 
 /// Busy time that no sample has covered yet.
 ///
-/// A queue that stood all the while is needed for a conclusive sample, but is not enough. Between the downlink slots of a
-/// TDD pattern any queue stands, and reports that arrive meanwhile (a status PDU comes in an uplink slot) would show an
-/// egress rate of nothing, for which the next transmission could not make up where it empties the queue. So a stretch is held
-/// until its queue empties, until its head is older than any wait for an idle radio, or until a whole period has passed.
+/// A conclusive sample needs a queue during all of its time, but that is not enough. Between the downlink slots of a TDD pattern
+/// any queue waits. A report that arrives then (a status PDU comes in an uplink slot) would show an egress rate of zero, and the
+/// next transmission could not correct it if it empties the queue. So a stretch lasts until its queue empties, until its head is
+/// older than any wait for an idle radio, or until a whole period has passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BusyTime {
     since: Instant,

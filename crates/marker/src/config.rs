@@ -6,7 +6,7 @@ use crate::egress::EgressTime;
 use crate::law::LawConfig;
 use crate::overload;
 
-/// The marker of one DRB: its law, and the estimator and tables that every law shares.
+/// The marker of one DRB: its law, and the estimator and tables that all laws share.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[cfg_attr(feature = "serde", serde(expecting = "a table with its `law`, as in { law = \"l4span\" }"))]
@@ -19,29 +19,29 @@ pub struct MarkerConfig {
     /// Length of both windows of the egress estimate: half a channel coherence time. Default: 24.9 ms, measured
     /// at 3.5 GHz and 70 km/h (L4Span section 5).
     pub tau_c: Duration,
-    /// Time that the egress rate is measured over. Default: `busy`, while a queue stands; `all` is L4Span's Eqs. 3 and 4 as printed, under
-    /// which a DRB that has little to send has a low rate.
+    /// Time over which the egress rate is measured. Default: `busy`, only while there is a queue. `all` is L4Span's Eqs. 3 and 4 as
+    /// printed, which give a DRB with little to send a low rate.
     pub egress_time: EgressTime,
-    /// SDUs that may stand in the RLC queue and still be accounted for one by one.
-    /// What stands beyond is counted in sum. Default: 16384, the RLC limit that gNBs ship with.
+    /// SDUs in the RLC queue that are counted one by one.
+    /// Any further SDUs are only counted in sum. Default: 16384, the default RLC limit of gNBs.
     pub profile_capacity: u32,
-    /// Flows of this DRB that are remembered at the same time. Default: 64, since a
-    /// UE has few flows that last, and they are kept before those that don't.
+    /// Flows of this DRB that are remembered at the same time. Default: 64. A UE has
+    /// few long flows, and these are kept before short ones.
     pub flow_capacity: u32,
-    /// A DRB with a standing queue asks for a report when the last one is older than this. Default: 20 ms, twice
-    /// the longest period that gNBs ship with.
+    /// A DRB with a queue asks for a report when the last one is older than this. Default: 20 ms, twice the longest
+    /// default period of gNBs.
     pub poll_after: Duration,
-    /// Time without any report after which a queue's state is unknown and nothing is marked. Default: 1 s, a hundred times the period
-    /// that gNBs ship with.
+    /// Time without any report after which the state of the queue is unknown and nothing is marked. Default: 1 s, a hundred times the
+    /// default period of gNBs.
     pub report_timeout: Duration,
-    /// Marks of TCP flows are written into the acknowledgements on their way up instead of the packets on their way down
-    /// (L4Span section 4.4). Default: off.
+    /// Marks of TCP flows are written into uplink acknowledgements instead of downlink packets (L4Span section 4.4).
+    /// Default: off.
     pub short_circuit: bool,
-    /// Flows that go on through marks get drops. Default: on, as RFC 9331 4.3 and RFC 9332 4.2.3 ask for; no packet of a sender that
-    /// answers is dropped.
+    /// Flows that ignore marks get drops. Default: on, as RFC 9331 4.3 and RFC 9332 4.2.3 require. No packet of a sender that responds
+    /// to marks is dropped.
     pub overload_protection: bool,
-    /// Delay that no sender that answers keeps up for seconds, under any law: overload protection weighs the time for which marks are
-    /// saturated by it, and begins the sooner the longer the queue. Default: 250 ms, above what CUBIC leaves under any law that marks it.
+    /// Delay that a sender which responds to marks never keeps up for seconds, under any law. Overload protection measures saturated time
+    /// against it, and begins sooner the longer the queue. Default: 250 ms, more than CUBIC's queue under any law that marks it.
     pub overload_delay: Duration,
 }
 
@@ -78,8 +78,8 @@ impl MarkerConfig {
         Self { law, ..Self::default() }
     }
 
-    /// The marker of a DRB whose first QoS flow has this 5QI (TS 23.501 table 5.7.4-1); 0 stands for an unknown one: a law that has a [`Mode`](crate::Mode) gets
-    /// the thresholds of that service.
+    /// The marker of a DRB whose first QoS flow has this 5QI (TS 23.501 table 5.7.4-1), or 0 if unknown. A law with a
+    /// [`Mode`](crate::Mode) gets the thresholds of that service.
     pub fn for_five_qi(&self, five_qi: u8) -> Self {
         Self { law: self.law.for_five_qi(five_qi), ..self.clone() }
     }
@@ -94,7 +94,7 @@ impl MarkerConfig {
         self.overload_protection.then_some(self.overload_delay)
     }
 
-    /// Checks every field; the error names the first that cannot work.
+    /// Checks every field; the error names the first that cannot be used.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         self.law.validate()

@@ -4,7 +4,8 @@ use core::ops::AddAssign;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, transmute};
 
-/// Counters of one DRB since it was set up, or their sums over several. A new one comes at the end: hosts of the C library know the places.
+/// Counters of one DRB since it was set up, or sums over several DRBs. New counters are added at the end, because hosts of the C library
+/// rely on the positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, IntoBytes, FromBytes, Immutable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[repr(C)]
@@ -17,7 +18,7 @@ pub struct Counters {
     pub l4s_packets: u64,
     /// Packets of classic flows.
     pub classic_packets: u64,
-    /// Packets that came with CE already set.
+    /// Packets that arrived with CE already set.
     pub ce_packets: u64,
     /// Packets of L4S flows marked.
     pub l4s_marks: u64,
@@ -51,21 +52,21 @@ pub struct Counters {
     pub flows_evicted: u64,
     /// Flows refused for want of a slot in the flow table.
     pub flows_refused: u64,
-    /// 1 once the reports turned out to follow arrivals instead of transmissions: they carry no information about the queue, and marking by
-    /// them is blind. OpenAirInterface's DU is known for it. A sum is the number of such DRBs.
+    /// 1 once the reports turn out to follow arrivals instead of transmissions. Such reports carry no information about the queue, and marking
+    /// by them is blind. The DU of OpenAirInterface does this. A sum is the number of such DRBs.
     pub blind_drbs: u64,
-    /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
-    /// queue, and they are not marked for it.
+    /// Downlink packets that came when the DU had not reported on its queue for longer than `report_timeout`. The queue is then unknown,
+    /// and they are not marked for it.
     pub reports_missing: u64,
-    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
-    /// in their place.
+    /// Marks of `short_circuited` for which no acknowledgement had room, so that the sender has not read them. The next packet of the flow
+    /// is marked instead.
     pub marks_let_go: u64,
-    /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
+    /// Packets of `drops` that overload protection dropped, because their flows ignored marks.
     pub overload_drops: u64,
-    /// Reports of an SN that a report before them had passed: they came out of order, or twice.
+    /// Reports of an SN that an earlier report had passed: they came out of order, or twice.
     pub stale_reports: u64,
-    /// Reports in SNs that are not the DRB's, after sixteen such: CU and DU differ in the length of its SNs. Nothing is marked until the DU's
-    /// SNs match.
+    /// Reports, after sixteen such, whose SNs are not those of the DRB: CU and DU use different SN lengths. Nothing is marked until the SNs
+    /// of the DU match.
     pub mismatched_reports: u64,
 }
 

@@ -1,12 +1,12 @@
 //! Test of whether a queue drains between reports, from the reports alone.
 //!
-//! A DU that reports by the clock, every 5 or 10 ms, has transmitted in most slots since its last report. One that reports each
-//! transmission has transmitted nothing since: the UE waits for its turn. Where turns are longer than the period, a
-//! report covers one turn at most, and the same holds.
+//! A DU that reports periodically, every 5 or 10 ms, has transmitted in most slots since its last report. A DU that reports each
+//! transmission has transmitted nothing since: the UE waits for its turn. If turns are longer than the period, a report
+//! covers at most one turn, and the same holds.
 //!
-//! Two things tell them apart, under a queue that stands from one report to the next. Reports by the clock come at equal gaps. Where gaps differ, because
-//! other UEs take their turns, or because uplink PDUs bring reports along, a longer gap moves more bytes if the queue drains all the while, and no more
-//! if each report is one transport block.
+//! Two things tell them apart, if the queue does not empty between two reports. Periodic reports come at equal gaps. Gaps may also
+//! differ, because other UEs take their turns, or because uplink PDUs bring reports along. Then a longer gap moves more bytes if the
+//! queue drains all the time, but not if each report is for one transport block.
 
 use tidemark_core::Instant;
 

@@ -1,4 +1,4 @@
-//! Marker of one DRB: packets and reports come in, verdicts go out.
+//! Marker of one DRB: takes packets and reports, and gives verdicts.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -29,9 +29,9 @@ const BLIND_REPORTS: u8 = 64;
 
 /// One DRB of one UE.
 ///
-/// The caller says what happens, in this order for one packet: [`handle_downlink`](Self::handle_downlink) when
-/// it arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it;
-/// [`handle_report`](Self::handle_report) whenever the DU says something. Nothing here allocates or fails after `new`.
+/// The caller reports events, for one packet in this order: [`handle_downlink`](Self::handle_downlink) when it
+/// arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it. It calls
+/// [`handle_report`](Self::handle_report) for each report of the DU. Nothing here allocates or fails after `new`.
 // What a packet reads lies together in the middle; what only a report or nobody reads lies at both ends. Nothing of it is behind
 // a pointer but tables, so that whoever holds a marker has all of it after one wait for memory.
 #[repr(C)]
@@ -76,10 +76,10 @@ struct Apart {
 }
 
 impl DrbMarker {
-    /// A marker for a DRB whose PDCP numbers its SDUs with `sn_length`; its random draws come from `stream`.
+    /// A marker for a DRB whose PDCP uses SNs of `sn_length`. Random draws come from `stream`.
     ///
     /// # Errors
-    /// Names the first field of the configuration that cannot work.
+    /// Names the first field of the configuration that cannot be used.
     pub fn new(config: &MarkerConfig, sn_length: SnLength, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
@@ -112,15 +112,15 @@ impl DrbMarker {
         })
     }
 
-    /// A downlink packet arrives, before PDCP. The caller applies the verdict: sets CE or drops.
+    /// Takes a downlink packet before PDCP. The caller applies the verdict: it sets CE or drops the packet.
     ///
-    /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
+    /// `rlc` is the true state of the RLC queue if the caller can see it. Laws that work from F1-U ignore it.
     #[inline]
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
         self.decide_downlink(now, packet, rlc).map_or(Verdict::Pass, |outcome| outcome.applied())
     }
 
-    /// Does the work of [`handle_downlink`](Self::handle_downlink) and gives the reasons for the verdict too, which is
+    /// Does the work of [`handle_downlink`](Self::handle_downlink) and also gives the reasons. The verdict is
     /// [`Outcome::applied`]. `None` for a law that [decides on leaving](Self::decides_on_leaving): the packet passes.
     // Part of its caller, so that a caller who looks at no reasons doesn't pay for them.
     #[inline(always)]
@@ -133,7 +133,7 @@ impl DrbMarker {
         self.decide_qos_flow(now, packet, rlc, None)
     }
 
-    /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
+    /// Takes the SN that PDCP gave to an SDU sent to the DU. `size` is that of the PDU.
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
         self.tally.pdus += 1;
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
@@ -149,8 +149,8 @@ impl DrbMarker {
         self.backlog.arrive(now, added.0, self.estimator.current());
     }
 
-    /// PDCP sends an SDU to the DU again. One that this DU has already, or had, stands in its queue once, if at all: only what was not handed
-    /// over since the last [`handle_handover`](Self::handle_handover) counts, as by [`handle_pdcp_pdu`](Self::handle_pdcp_pdu).
+    /// Takes an SDU that PDCP sends to the DU again. It counts, as by [`handle_pdcp_pdu`](Self::handle_pdcp_pdu), unless it was already
+    /// handed over since the last [`handle_handover`](Self::handle_handover): the DU queues an SDU only once.
     pub fn handle_pdcp_retransmission(&mut self, now: Instant, sn: u32, size: Bytes) {
         if self.profile.is_new(sn) {
             self.handle_pdcp_pdu(now, sn, size);
@@ -162,25 +162,25 @@ impl DrbMarker {
         self.profile.sn_length()
     }
 
-    /// PDCP discarded an SDU that it had numbered.
+    /// Takes an SDU that PDCP discarded after numbering it.
     pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;
         self.profile.discard(now, sn);
     }
 
     /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
-    /// until the sender answers (classic ECN), or are in [`marks_let_go`](Counters::marks_let_go). Looks at every flow.
+    /// until the sender responds (classic ECN), or are in [`marks_let_go`](Counters::marks_let_go). The call reads every flow.
     pub fn pending_marks(&self) -> u64 {
         self.flows.pending_marks()
     }
 
-    /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
+    /// True if the law decides when packets leave the queue, so that [`handle_dequeue`](Self::handle_dequeue) must be called then.
     pub fn decides_on_leaving(&self) -> bool {
         self.properties.decides.on_leaving()
     }
 
-    /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
-    /// decide there. After a drop the caller takes the next packet and asks for it, at the same time.
+    /// Takes a packet whose first segment leaves the RLC queue after `sojourn`; `rlc` is the queue that remains. It is for the laws that
+    /// decide there. After a drop the caller asks for the next packet, at the same time.
     pub fn handle_dequeue<P: Inspect>(
         &mut self,
         now: Instant,
@@ -191,8 +191,8 @@ impl DrbMarker {
         self.decide_dequeue(now, packet, sojourn, rlc).map_or(Verdict::Pass, |outcome| outcome.applied())
     }
 
-    /// Does the work of [`handle_dequeue`](Self::handle_dequeue) and gives the reasons for the verdict too. `None` for a law that decides
-    /// on arrival: the packet passes.
+    /// Does the work of [`handle_dequeue`](Self::handle_dequeue) and also gives the reasons. `None` for a law that decides on arrival: the
+    /// packet passes.
     #[inline]
     pub fn decide_dequeue<P: Inspect>(
         &mut self,
@@ -222,16 +222,15 @@ impl DrbMarker {
         Some(Outcome { odds, age: sojourn, draw, verdict, short_circuited: false })
     }
 
-    /// Describes an outcome of this marker with the state that it was decided in. It is asked right after
-    /// [`decide_downlink`](Self::decide_downlink) or [`decide_dequeue`](Self::decide_dequeue) with the same time.
+    /// Describes an outcome together with the state behind it. Call it right after
+    /// [`decide_downlink`](Self::decide_downlink) or [`decide_dequeue`](Self::decide_dequeue), with the same time.
     pub fn decision(&self, now: Instant, outcome: Outcome) -> Decision {
         let Outcome { odds, age, draw, verdict, short_circuited } = outcome;
         let (law, estimate) = (self.properties.name, self.estimate(now));
         Decision { law, estimate, age, odds, draw, verdict, short_circuited }
     }
 
-    /// A packet of the UE passes upwards: the handshake is read, and marks that are short-circuited are written into
-    /// acknowledgements.
+    /// Takes an uplink packet: reads the handshake, and writes short-circuited marks into acknowledgements.
     #[inline]
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
         self.follow_uplink(now, packet);
@@ -256,8 +255,8 @@ impl DrbMarker {
         is_syn
     }
 
-    /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of
-    /// the old radio is forgotten, flows and their counters are kept. SDUs that PDCP retransmits are announced once more.
+    /// Call it when the DRB is re-established or moves to another DU. It forgets the old queue and the measurements of the old
+    /// radio, and keeps flows and their counters. SDUs that PDCP retransmits must be announced again.
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
         self.estimator.clear();
@@ -271,12 +270,12 @@ impl DrbMarker {
         self.apart.overload.clear();
     }
 
-    /// Takes another configuration from now on. The flows and what was signalled to their senders are kept, as are the counters and, but for another
-    /// `tau_c` or `egress_time`, what was measured. What is queued stays known, unless the length of the SNs changes: then it is
-    /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
+    /// Takes another configuration from now on. Flows, their signalled marks and the counters are kept. So are the measurements, unless
+    /// `tau_c` or `egress_time` changes, and the queue, unless the length of the SNs changes. In that case the queue is forgotten as at
+    /// a handover, and SDUs that PDCP sends again, or that are still under way, must be announced.
     ///
     /// # Errors
-    /// Names the first field of the configuration that cannot work; nothing has changed then.
+    /// Names the first field of the configuration that cannot be used; nothing has changed then.
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
@@ -334,13 +333,13 @@ impl DrbMarker {
         black_box((self.short_circuit, self.tally.rewritten_acks));
     }
 
-    /// True while a queue stands and the last report is too old to say how long: the caller may set the polling
-    /// flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
+    /// True while there is a queue and the last report is too old to give its length. The caller may then set the
+    /// polling flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
     pub fn wants_report(&self, now: Instant) -> bool {
         self.profile.packets() > 0 && self.backlog.report_age(now) > Duration::from_micros(self.poll_after_us.into())
     }
 
-    /// True while something is thought to be queued; false where reports are missing, since nothing is known.
+    /// True while the estimated queue is not empty; false if reports are missing, since the queue is then unknown.
     pub(crate) fn has_queue(&self, now: Instant) -> bool {
         self.queue(now).0 > 0.0
     }
@@ -397,8 +396,8 @@ impl DrbMarker {
         }
     }
 
-    /// Estimates of the backlog in bytes and of the egress rate: the rate is lowered by a silence that can only mean
-    /// that nothing is transmitted.
+    /// Estimates of the backlog in bytes and of the egress rate. A silence that can only mean that nothing is transmitted
+    /// lowers the rate.
     fn queue(&self, now: Instant) -> (f64, Option<Egress>) {
         let current = self.estimator.current();
         // Everything was reported as transmitted: silence is no sign of an outage then.
@@ -430,8 +429,8 @@ impl DrbMarker {
             && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
     }
 
-    /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last
-    /// report came: what has left since is not known, and the age of a report is no queue.
+    /// Age of the oldest SDU if `level` bytes are left. Without an egress rate it is its age at the last report, since the
+    /// SDUs that left later are not known.
     fn head_of_line(&self, now: Instant, level: f64, egress: Option<Egress>) -> Option<Duration> {
         if self.lacks_reports(now) {
             return None;

@@ -18,9 +18,9 @@ pub enum DualScheduler {
         /// Share of the classic queue.
         classic_share: f64,
     },
-    /// The older head goes first, with L4S packets taken to be older than they are.
+    /// The older head goes first. `shift` is added to the age of L4S packets.
     TimeShifted {
-        /// Age that an L4S packet gains. RFC 9332's example is 50 ms.
+        /// Age added to an L4S packet. The example in RFC 9332 is 50 ms.
         shift: Duration,
     },
 }
@@ -55,7 +55,7 @@ pub struct DualQueueConfig {
     pub aqm: DualPi2Config,
     /// Choice of the queue that sends next. Default: weighted, a tenth for classic packets, as Linux does.
     pub scheduler: DualScheduler,
-    /// Bytes that both queues hold together; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
+    /// Size of both queues together. A packet that does not fit is dropped. Default: 15 MB, the 10000 packets of Linux, at 1500 B each.
     pub limit: Bytes,
 }
 
@@ -98,30 +98,30 @@ struct Fifo<P> {
     recurrence: Recurrence,
 }
 
-/// A packet that comes out of a [`DualQueue`].
+/// A packet taken out of a [`DualQueue`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dequeued<P> {
-    /// A packet to be sent, marked where the AQM says so.
+    /// A packet to send, marked if the AQM decided so.
     Send(Packet<P>),
-    /// Dropped by the AQM; the link asks again.
+    /// A packet that the AQM dropped. The link asks again.
     Drop(Packet<P>),
 }
 
 impl<P> DualQueue<P> {
-    /// Two empty queues; random draws come from `stream`.
+    /// Two empty queues. Random draws come from `stream`.
     ///
     /// # Errors
-    /// Names the first field of the configuration that cannot work.
+    /// Names the first field of the configuration that cannot be used.
     pub fn new(config: &DualQueueConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
         let credit = config.scheduler.first_credit();
         Ok(Self { config: *config, pi: Pi2::new(&config.aqm), stream, l4s: Fifo::new(), classic: Fifo::new(), credit })
     }
 
-    /// A packet arrives. It comes back if the queues are full.
+    /// Takes a packet that arrives.
     ///
     /// # Errors
-    /// The packet that did not fit.
+    /// The packet, if it does not fit.
     pub fn enqueue(&mut self, now: Instant, packet: Packet<P>) -> Result<(), Packet<P>> {
         self.update(now);
         if self.backlog() + packet.size > self.config.limit {
@@ -133,7 +133,7 @@ impl<P> DualQueue<P> {
         Ok(())
     }
 
-    /// The link is free. `None` when nothing waits.
+    /// Gives the next packet to the free link; `None` if none waits.
     pub fn dequeue(&mut self, now: Instant) -> Option<Dequeued<P>> {
         self.update(now);
         let Some(from_l4s) = self.l4s_is_next(now) else {
@@ -172,7 +172,7 @@ impl<P> DualQueue<P> {
         self.pi.p_cl()
     }
 
-    /// The packets in both queues, for a conservation check.
+    /// The packets in both queues.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
         self.l4s.packets.iter().chain(&self.classic.packets).map(|(_, packet)| packet)
     }

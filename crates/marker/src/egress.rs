@@ -1,27 +1,26 @@
-//! The egress rate of a DRB and how far to trust it (L4Span section 4.3.3, Eqs. 3 and 4).
+//! The egress rate of a DRB and its uncertainty (L4Span section 4.3.3, Eqs. 3 and 4).
 //!
-//! The paper has a report for every transmission. Shipped gNBs send one every 5 or 10 ms, which moves
-//! many SNs under one time of arrival, so the equations are read like this:
+//! The paper assumes a report for every transmission. Real gNBs send one every 5 or 10 ms, which covers many SNs
+//! with one arrival time. The equations are therefore applied as follows:
 //!
-//! - A report is one sample: its bytes left during the span since the report before it. Eq. 3's window takes of the
-//!   oldest sample the part of its span that lies inside. Without that, a 24.9 ms window would hold three whole
-//!   reports of 10 ms and read a fifth too much. With a report for every transmission spans are short, and this is Eq. 3.
-//! - Eq. 4 averages the `r_i` by the time that they stand for. Averaging by SDU would count one observation as often as
-//!   it moved SDUs, and lean towards fast times. `sigma` is the standard deviation under the same weights.
-//! - Time counts while a queue stands. Idle gaps are no measurement of capacity, and are left out of the spans and of
-//!   the window. A sample during which the queue may have run dry is a lower bound, as application-limited samples
-//!   are in BBR: it can raise the estimate, never lower it. It says nothing about how much the radio varies, and is no
-//!   part of `sigma`: a flow that doubles its rate each round trip would be marked for its own growth.
-//! - Beside the estimate there is a slow average over the same time, for laws whose senders answer over round trips
-//!   and not at once.
+//! - A report is one sample: its bytes left during the span since the previous report. Of the oldest sample, the window of
+//!   Eq. 3 uses the part of its span that lies inside. Without that, a 24.9 ms window would hold three whole reports
+//!   of 10 ms and read a fifth too high. With a report for every transmission the spans are short, and this is Eq. 3.
+//! - Eq. 4 averages the `r_i`, weighted by their time. Weights by SDU would count an observation once for each SDU that it
+//!   moved, and favour fast times. `sigma` is the standard deviation under the same weights.
+//! - Time counts only while there is a queue. Idle gaps do not measure capacity, and are left out of the spans and of
+//!   the window. A sample during which the queue may have run empty is a lower bound, like application-limited samples
+//!   in BBR: it can raise the estimate, never lower it. It does not show how the radio varies, and is left out of
+//!   `sigma`: otherwise a flow that doubles its rate each round trip would be marked for its own growth.
+//! - There is also a slow average over the same time, for laws whose senders respond over several round trips.
 //! - There is no estimate until half a window of samples exists.
-//! - When a queue begins to stand and nothing was measured for a window, what the window holds describes another time, at
-//!   worst an outage. Until half a window of the new queue is measured, the best rate of the last second of
-//!   measuring holds: too high for at most half a window, where a stale low rate would mark a flow for good that
-//!   sends too little to correct it.
+//! - If a queue begins and nothing was measured for a window, the window describes another time, at worst an outage. Until
+//!   half a window of the new queue is measured, the best rate of the last second of measuring is used. That is too
+//!   high for at most half a window. A stale low rate would instead keep marking a flow that sends too little to
+//!   correct it.
 //!
-//! [`EgressTime::All`] takes the equations literally instead: time counts whether a queue stands or not, each report is an `r_i`, and all of them
-//! count the same.
+//! [`EgressTime::All`] takes the equations literally: all time counts, with or without a queue, each report is an `r_i`, and all
+//! have the same weight.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -29,15 +28,15 @@ use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Duration, Instant, share};
 
-/// Time that the egress rate is measured over.
+/// Time over which the egress rate is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EgressTime {
-    /// While a queue stands: idle gaps are no measurement of capacity.
+    /// Time with a queue. Idle gaps do not measure capacity.
     #[default]
     Busy,
-    /// All time: Eqs. 3 and 4 of L4Span as printed. A DRB that has little to send has a low rate.
+    /// All time: Eqs. 3 and 4 of L4Span as printed. A DRB with little to send then has a low rate.
     All,
 }
 
@@ -72,7 +71,7 @@ struct Sample {
     bytes: u64,
     /// `r_i` of Eq. 3 at its end, in bytes a second.
     rate: u64,
-    /// False if it may show what the application had instead of what the radio gave.
+    /// False if it may measure the application instead of the radio.
     conclusive: bool,
 }
 

@@ -4,10 +4,10 @@ use tidemark_core::{Bytes, Duration, Probability};
 
 use crate::egress::Egress;
 
-/// State of a DRB as the marker estimates it. A field that it cannot know is `None`.
+/// State of a DRB as the marker estimates it. Unknown fields are `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate {
-    /// Estimate of the bytes that wait in the DU now, between reports too; zero where reports are missing, since nothing is known.
+    /// Estimate of the bytes that wait in the DU now, also between reports; zero if reports are missing, since the queue is then unknown.
     pub backlog: Bytes,
     /// Bytes handed to the DU that no report has covered yet.
     pub standing: Bytes,
@@ -15,17 +15,17 @@ pub struct Estimate {
     pub packets: u32,
     /// Egress rate (Eq. 4) with its deviation, lowered while a report is overdue.
     pub egress: Option<Egress>,
-    /// Eq. 5: how long a packet that arrives now will wait.
+    /// Eq. 5: predicted wait of a packet that arrives now.
     pub sojourn: Option<Duration>,
-    /// Wait of the last SDU that was transmitted, as its report came in.
+    /// Wait of the last SDU that was transmitted, as of its report.
     pub last_sojourn: Option<Duration>,
-    /// Estimated age of the oldest SDU in the DU now, between reports too. `None` where none is, and until the DU has reported
+    /// Estimated age of the oldest SDU in the DU now, also between reports. `None` for an empty queue, and until the DU has reported
     /// a transmission.
     pub head_of_line: Option<Duration>,
     /// Time from first transmission to delivery of the last SDU delivered; RLC AM only.
     pub retransmission: Option<Duration>,
-    /// The law's probability for the last packet, of a mark or a drop.
+    /// Probability of a mark or a drop that the law gave the last packet.
     pub probability: Probability,
-    /// Time since the last report, or since a queue began to stand after it.
+    /// Time since the last report, or since a queue began after it.
     pub report_age: Duration,
 }

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-/// Resource type of a QoS flow: the treatment of its rate.
+/// Resource type of a QoS flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// No rate is guaranteed.
@@ -20,11 +20,11 @@ pub struct Characteristics {
     pub five_qi: u8,
     /// Resource type: guaranteed rate or not.
     pub resource: Resource,
-    /// Default priority level: of two, the lower goes first.
+    /// Default priority level; the lower goes first.
     pub priority: u8,
     /// Packet delay budget, from the UPF to the UE.
     pub delay_budget: Duration,
-    /// Packet error rate: the part that may come later than the budget or not at all.
+    /// Packet error rate: the share of packets that may be lost or exceed the budget.
     pub error_rate: f64,
 }
 
@@ -69,7 +69,7 @@ const TABLE: [Characteristics; 31] = {
     ]
 };
 
-/// Words of the error about a 5QI that the table lacks.
+/// Error text for a 5QI that is not in the table.
 pub const KNOWN_FIVE_QIS: &str =
     "must be a standardised 5QI: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
 

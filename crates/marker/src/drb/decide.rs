@@ -1,4 +1,4 @@
-//! From the odds that a law gives to the verdict on a packet.
+//! Turns the odds of a law into the verdict on a packet.
 
 use tidemark_core::{Bytes, Ecn, FlowId, Instant, Probability, Stream, TcpView};
 
@@ -10,7 +10,7 @@ use crate::qos_flow::{Marking, QosFlow};
 use crate::verdict::{Class, Verdict};
 
 impl DrbMarker {
-    /// Applies the law's odds in an overload, to what the flow's score lets pass.
+    /// Applies the law's odds in an overload to packets that the flow's score lets pass.
     #[cold]
     #[inline(never)]
     pub(super) fn decide_in_overload(
@@ -30,7 +30,7 @@ impl DrbMarker {
         (verdict, draw, odds)
     }
 
-    /// Books a packet to its flow in an overload. The odds and the draw of a drop, if the flow's score drops it.
+    /// Books a packet to its flow in an overload. Gives the odds and the draw of a drop if the flow's score drops it.
     fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
         // Nothing is known of the queue then.
         if self.lacks_reports(now) {
@@ -49,13 +49,13 @@ impl DrbMarker {
         })
     }
 
-    /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.
+    /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that do not allow this.
     #[inline]
     pub(super) fn defer_mark(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
         tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
     }
 
-    /// Marks a packet that the law let pass, in place of marks that its flow's acknowledgements had no room for. False for a packet that can't
+    /// Marks a packet that the law let pass, instead of marks for which its flow's acknowledgements had no room. False for a packet that can't
     /// be marked.
     #[cold]
     pub(super) fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
@@ -79,7 +79,7 @@ impl DrbMarker {
         }
     }
 
-    /// Applies the law's odds to what the packet allows.
+    /// Applies the law's odds, as far as the packet allows.
     #[inline(always)]
     pub(super) fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
         self.probability = odds.likelier();

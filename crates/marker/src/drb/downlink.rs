@@ -1,4 +1,4 @@
-//! A downlink packet's way through its DRB's marker, in five steps.
+//! The five steps of a downlink packet through the marker of its DRB.
 
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpView};
 
@@ -10,7 +10,7 @@ use crate::qos_flow::QosFlow;
 use crate::report::RlcQueue;
 use crate::verdict::{Class, Verdict};
 
-/// A packet, and what is known of its flow.
+/// Properties of a packet and of its flow.
 struct Seen {
     flow: FlowId,
     tcp: Option<TcpView>,
@@ -28,9 +28,9 @@ struct Seen {
 }
 
 impl DrbMarker {
-    /// Does the work of [`decide_downlink`](Self::decide_downlink) for a packet of a QoS flow, which is given if it is not marked here: then the
-    /// packet gets no mark, neither in itself nor in an acknowledgement. Everything is learnt from it all the same, and what the law drops it
-    /// drops. The outcome has the odds that the law would have marked it with.
+    /// Does the work of [`decide_downlink`](Self::decide_downlink) for a packet of a QoS flow. `unmarked` is the QoS flow if it is not marked
+    /// here. Then the packet gets no mark, neither in itself nor in an acknowledgement. The marker still learns from it, and drops it if the
+    /// law does. The outcome has the odds that the law would have used.
     #[inline(always)]
     pub fn decide_qos_flow<P: Inspect>(
         &mut self,
@@ -66,7 +66,7 @@ impl DrbMarker {
         Some(Outcome { odds, age, draw, verdict, short_circuited })
     }
 
-    /// Follows the packet's flow. Where the table is full of flows in use, the packet's own field and size stand for it.
+    /// Follows the packet's flow. If the table is full of flows in use, the packet's own ECN field and size are used instead.
     #[inline(always)]
     fn follow_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>) -> Seen {
         let shown = Class::of(packet.ecn);
@@ -92,7 +92,7 @@ impl DrbMarker {
         Seen { flow: id, tcp, size: packet.size, class, shared, segment, rtt, owes }
     }
 
-    /// Counts a packet of a flow of this class. True while the other one is alive besides.
+    /// Counts a packet of a flow of this class. True while flows of the other class are alive too.
     #[inline(always)]
     fn is_shared(&mut self, now: Instant, class: Class) -> bool {
         match class {
@@ -110,7 +110,7 @@ impl DrbMarker {
         }
     }
 
-    /// State of the queue at the packet's arrival, and the age that the law is given.
+    /// State of the queue at the packet's arrival, and the age given to the law.
     #[inline(always)]
     fn arrival(&mut self, now: Instant, seen: &Seen, rlc: Option<RlcQueue>) -> (Arrival, Duration) {
         let (backlog, egress) = self.queue(now);
@@ -137,7 +137,7 @@ impl DrbMarker {
         (arrival, age)
     }
 
-    /// Leaves a mark to the flow's acknowledgements where they can carry it, then true, and marks a packet that passes for what they owe.
+    /// Leaves a mark to the flow's acknowledgements if they can carry it, and then gives true. Marks a packet that passes if they owe a mark.
     #[inline(always)]
     fn signal(&mut self, seen: &Seen, ecn: Ecn, verdict: &mut Verdict) -> bool {
         let short_circuited = *verdict == Verdict::Mark && self.short_circuit && self.defer_mark(seen.flow, seen.tcp);

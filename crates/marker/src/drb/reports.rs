@@ -1,4 +1,4 @@
-//! What a report of the DU changes: the queue, the rates, and what is known of overload.
+//! Effects of a report of the DU: on the queue, the rates, and the overload protection.
 
 use tidemark_core::{BitRate, Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::profile::Progress;
 use crate::report::DeliveryStatus;
 
 impl DrbMarker {
-    /// The DU reports.
+    /// Takes a report of the DU.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
         self.tally.reports += 1;
         // Transmissions first: a delivery of what the table does not know as transmitted would be an unknown SN.
@@ -76,7 +76,7 @@ impl DrbMarker {
         }
     }
 
-    /// A report names an SN that the DRB doesn't wait for.
+    /// Takes a report of an SN for which the DRB doesn't wait.
     #[cold]
     fn mismatch(&mut self, sn: u32) {
         self.apart.stale_reports += u64::from(self.profile.is_stale(sn));
