@@ -592,11 +592,11 @@ typedef struct tidemark_ue_counters {
    */
   uint64_t uplink;
   /**
-   * Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
+   * Packets of either direction whose headers could not be read, or were not all in the given bytes; they pass unchanged.
    */
   uint64_t unparsed;
   /**
-   * Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+   * Downlink packets of a QoS flow that no DRB carries; they pass unchanged.
    */
   uint64_t unknown_qfi;
   /**

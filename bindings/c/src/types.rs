@@ -139,9 +139,9 @@ pub struct UeCounters {
     pub downlink: u64,
     /// Uplink packets.
     pub uplink: u64,
-    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
+    /// Packets of either direction whose headers could not be read, or were not all in the given bytes; they pass unchanged.
     pub unparsed: u64,
-    /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+    /// Downlink packets of a QoS flow that no DRB carries; they pass unchanged.
     pub unknown_qfi: u64,
     /// Reports and PDCP events for a DRB that is not set up.
     pub unknown_drb: u64,

@@ -10,9 +10,9 @@ use crate::relocation::{Record, Wrong, check};
 use crate::shortcircuit::Feedback;
 use crate::verdict::Class;
 
-/// A flow of this many packets has shown that it lasts.
+/// Packets after which a flow counts as long.
 pub(crate) const LASTING: u16 = 8;
-/// Memory of one flow. It begins on a cache line, and takes two.
+/// State of one flow, which takes two whole cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -20,20 +20,20 @@ pub(crate) struct Flow {
     pub largest: u16,
     /// Packets so far, up to 65535.
     pub packets: u16,
-    /// Round trip of its handshake, through this node and back to it, in microseconds.
+    /// Round trip of the handshake, from this node and back to it, in microseconds.
     rtt: Option<NonZeroU32>,
     pub last_seen: Instant,
     opening: Opening,
-    /// Class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
+    /// Class from the strongest ECN field seen: L4S, else classic, else Not-ECT.
     pub class: Option<Class>,
-    /// Congestion feedback, where that is short-circuited.
+    /// Congestion feedback, if it is short-circuited.
     pub feedback: Feedback,
     /// Marked bytes that it sent in overload.
     pub account: Account,
 }
 
-/// Progress of the TCP handshake. The first two segments of the side that opens are one whole round trip apart,
-/// wherever between the two ends they are seen (L4Span section 4.2.2).
+/// Progress of the TCP handshake. The first two segments of the side that opens are one whole round trip apart at
+/// any point of the path (L4Span section 4.2.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Opening {
     Unseen,
@@ -74,7 +74,7 @@ impl Flow {
         };
     }
 
-    /// Round trip of its handshake, through this node and back to it; `None` where it was not seen.
+    /// Round trip of the handshake, from this node and back to it; `None` if it was not seen.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         self.rtt.map(|micros| Duration::from_micros(micros.get().into()))
     }
@@ -102,7 +102,7 @@ impl Flow {
         }
     }
 
-    /// State for another CU-UP, which keeps the connection under its five-tuple.
+    /// Exports the state for another CU-UP, which identifies the connection by its five-tuple.
     pub(crate) fn export(&self, tuple: &FiveTuple) -> Record {
         let class = match self.class {
             None => 0,
@@ -120,7 +120,7 @@ impl Flow {
         }
     }
 
-    /// State from another CU-UP. A handshake that was under way has no round trip: the clocks are two.
+    /// Imports the state from another CU-UP. An unfinished handshake gives no round trip, because the clocks differ.
     pub(crate) fn import(now: Instant, record: &Record) -> Result<Self, Wrong> {
         check(record.class <= 3, "class", "must be 0 to 3")?;
         Ok(Self {
@@ -135,12 +135,12 @@ impl Flow {
         })
     }
 
-    /// True once the connection's opening was seen, and with it what its ends agreed on.
+    /// True once the handshake was seen, and with it the agreed ECN mode.
     pub(crate) fn is_opened(&self) -> bool {
         self.opening != Opening::Unseen
     }
 
-    /// Reason for the flow to stay, by what its end in the table would cost.
+    /// Reason to keep the flow, by the cost of evicting it.
     pub(crate) fn retention(&self) -> Retention {
         // A connection that is over keeps its counters for its last acknowledgements alone: a shorter time than one that goes on.
         if self.feedback.has_signalled() {
@@ -157,11 +157,11 @@ impl Flow {
     }
 }
 
-/// Reason for a flow to stay.
+/// Reason to keep a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Retention {
     None,
-    /// A flow that has shown that it lasts.
+    /// A long flow.
     Lasting,
     /// A flow whose sender's feedback would go backwards.
     Signalled,

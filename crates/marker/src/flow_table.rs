@@ -1,10 +1,10 @@
 //! The flows of a DRB: a table of fixed size that keeps the flows in use through any flood.
 //!
-//! Eight flows share a set. A new flow takes a free slot, or that of the flow that was silent longest. Flows that have shown
-//! themselves to last go after those that have not, and flows whose sender received marks by acknowledgements go last; while they are in use, the
-//! former for a second and the latter for two minutes after a packet, they don't go at all. Then the new flow is not
-//! remembered: it is signalled to by its own ECN field, with what can be known without memory. A connection whose server
-//! has said that it is over stays only while the last of its acknowledgements may come.
+//! Eight flows share a set. A new flow takes a free slot, or that of the flow that was silent longest. Short flows are evicted first, then
+//! long ones, and last those whose sender received marks in acknowledgements. Flows in use are not evicted: a long flow is in use for a
+//! second after a packet, one with marks in acknowledgements for two minutes. If all are in use, the new flow is not remembered. It is
+//! then marked by its own ECN field and the properties of the packet alone. A connection that its server has closed stays only while
+//! its last acknowledgements may come.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -20,26 +20,26 @@ const WAYS: usize = 8;
 /// A flow is in use if it was seen within this time.
 pub(crate) const IN_USE: Duration = Duration::from_secs(1);
 
-/// A flow whose sender received marks by acknowledgements stays for so long without a packet: nothing of what it sent is under way any more (maximum
-/// segment lifetime, RFC 9293 3.4.2).
+/// Time without a packet for which a flow with marks in acknowledgements stays. After it none of its segments is under way (maximum segment
+/// lifetime, RFC 9293 3.4.2).
 const SIGNALLED_LIFETIME: Duration = Duration::from_secs(120);
 
 pub(crate) struct FlowTable {
     sets: Box<[Set]>,
 }
 
-/// Slots that a flow may take. The ids lie in one cache line, so that a look-up reads that and the flow; a flow
-/// is most likely in its own slot, which is known before the ids are read.
+/// Slots that a flow may take. The ids lie in one cache line, so that a look-up reads only that line and the flow. A
+/// flow is most likely in its own slot, which is known before the ids are read.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Set {
     ids: [Option<FlowId>; WAYS],
     evicted: u64,
     refused: u64,
-    /// Marks of flows that gave way which no acknowledgement had carried.
+    /// Marks of evicted flows that no acknowledgement had carried.
     marks_let_go: u64,
     flows: [Flow; WAYS],
-    /// Five-tuples of TCP connections, which no packet needs: another CU-UP has another secret, and other ids.
+    /// Five-tuples of TCP connections. Only a move to another CU-UP needs them, because its secret, and so its ids, differ.
     tuples: [Option<FiveTuple>; WAYS],
 }
 
@@ -86,7 +86,7 @@ impl FlowTable {
         set.find(id, own).is_some_and(|way| set.flows[way].is_opened())
     }
 
-    /// A flow whose opening was seen is remembered elsewhere from now on.
+    /// Gives up a flow whose handshake was seen, to another table.
     pub(crate) fn release(&mut self, id: FlowId) -> Option<Released> {
         let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
@@ -95,7 +95,7 @@ impl FlowTable {
         Some(Released { flow: set.flows[way], tuple: set.tuples[way] })
     }
 
-    /// Keeps a flow that another table released, where there is room; else its marks are let go.
+    /// Keeps a flow that another table released, if there is room; otherwise its marks are let go.
     pub(crate) fn adopt(&mut self, now: Instant, id: FlowId, released: Released) {
         match self.admit(now, id) {
             Some(flow) => {
@@ -115,7 +115,7 @@ impl FlowTable {
         }
     }
 
-    /// States of the connections whose opening was seen, for another CU-UP.
+    /// Exports the connections whose handshake was seen, for another CU-UP.
     pub(crate) fn export(&self) -> impl Iterator<Item = Record> {
         let slots = self.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows).zip(&set.tuples));
         slots.filter_map(|((id, flow), tuple)| {
@@ -124,13 +124,13 @@ impl FlowTable {
         })
     }
 
-    /// Keeps a connection from another CU-UP, where there is room or something of less worth.
+    /// Keeps a connection from another CU-UP, if there is room or a weaker flow to evict.
     pub(crate) fn import(&mut self, id: FlowId, flow: Flow, tuple: FiveTuple) {
         let (index, own) = self.slot(id);
         self.sets[index].take_over(id, own, Released { flow, tuple: Some(tuple) });
     }
 
-    /// Marks of a connection that found no room here: no acknowledgement will carry them.
+    /// Counts the marks of a connection that found no room here: no acknowledgement will carry them.
     pub(crate) fn count_let_go(&mut self, flow: &Flow) {
         self.sets[0].marks_let_go += u64::from(flow.feedback.pending());
     }
@@ -142,7 +142,7 @@ impl FlowTable {
         set.find(id, own).or_else(|| set.vacant(own)).or_else(|| set.weakest(now)).is_some()
     }
 
-    /// The flow, remembered from now on where there is room.
+    /// The flow, remembered from now on if there is room.
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
         let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
@@ -169,7 +169,7 @@ impl FlowTable {
         Some(&mut set.flows[way])
     }
 
-    /// Keeps the flows of another table as well, where there is room or something of less worth.
+    /// Keeps the flows of another table too, if there is room or a weaker flow to evict.
     pub(crate) fn take_over(&mut self, other: &Self) {
         for retention in [Retention::Signalled, Retention::Lasting, Retention::None] {
             let slots = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows).zip(&set.tuples));
@@ -182,7 +182,7 @@ impl FlowTable {
         }
     }
 
-    /// Moves the flows to a table of another capacity, with what was counted.
+    /// Moves the flows and counters to a table of another capacity.
     pub(crate) fn resize(&mut self, capacity: u32) {
         let mut resized = Self::new(capacity);
         if resized.sets.len() != self.sets.len() {
@@ -194,7 +194,7 @@ impl FlowTable {
         }
     }
 
-    /// Flows that gave way to others.
+    /// Flows that were evicted by others.
     pub(crate) fn evicted(&self) -> u64 {
         self.sets.iter().map(|set| set.evicted).sum()
     }
@@ -204,12 +204,12 @@ impl FlowTable {
         self.sets.iter().map(|set| set.refused).sum()
     }
 
-    /// Marks of flows that gave way which no acknowledgement had carried.
+    /// Marks of evicted flows that no acknowledgement had carried.
     pub(crate) fn marks_let_go(&self) -> u64 {
         self.sets.iter().map(|set| set.marks_let_go).sum()
     }
 
-    /// Marks of the flows that are remembered which no acknowledgement has carried yet.
+    /// Marks of remembered flows that no acknowledgement has carried yet.
     pub(crate) fn pending_marks(&self) -> u64 {
         let slots = self.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
         slots.filter(|(id, _)| id.is_some()).map(|(_, flow)| u64::from(flow.feedback.pending())).sum()
@@ -273,7 +273,7 @@ impl Set {
         (self.ids[way], self.flows[way], self.tuples[way]) = (Some(id), flow, tuple);
     }
 
-    /// The flow that gives way first; `None` if all are in use.
+    /// The flow to evict first; `None` if all are in use.
     fn weakest(&self, now: Instant) -> Option<usize> {
         let may_go = |flow: &Flow| {
             let stays = match flow.retention() {

@@ -1,8 +1,8 @@
 //! The marking engine: estimators, marking laws, feedback short-circuit and the packet path.
 //!
-//! [`DrbMarker`] is one DRB of one UE, seen from the CU-UP. It takes in downlink packets, the PDCP SNs that they
-//! get and the DU's delivery reports, predicts how long a packet will wait in the RLC queue, and answers
-//! each packet with a [`Verdict`] by the law that its [`MarkerConfig`] names.
+//! [`DrbMarker`] is one DRB of one UE, seen from the CU-UP. It takes downlink packets, their PDCP SNs and the DU's
+//! delivery reports. It predicts how long a packet will wait in the RLC queue, and answers each packet with a [`Verdict`]
+//! by the law in its [`MarkerConfig`].
 //!
 //! ```
 //! use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
@@ -31,7 +31,7 @@
 //!
 //! [`path`] is the same engine for real packets: it reads headers, and writes marks and feedback in place.
 //!
-//! Nothing here knows a clock, a socket or a thread, and nothing allocates after set-up.
+//! Nothing here uses a clock, a socket or a thread, and nothing allocates after set-up.
 #![no_std]
 #![warn(unnameable_types, unreachable_pub)]
 

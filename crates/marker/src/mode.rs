@@ -1,30 +1,30 @@
-//! What an operator wants first of a DRB: throughput or delay.
+//! The priority that an operator gives a DRB: throughput or delay.
 
 use tidemark_core::Duration;
 
 use crate::five_qi::Characteristics;
 
-/// Aim of a DRB's law, in place of thresholds.
+/// Aim of a DRB's law, instead of thresholds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mode {
-    /// All of the throughput but a small share, at the delay that this takes.
+    /// Almost the full throughput, at the delay that it needs.
     ThroughputFirst,
-    /// A short delay, for whatever throughput that leaves.
+    /// A short delay, at the throughput that it allows.
     DelayFirst,
-    /// One of the two, by the packet delay budget of the DRB's first QoS flow: delay first below 200 ms.
+    /// One of the two by the packet delay budget of the DRB's first QoS flow: delay first below 200 ms.
     #[cfg_attr(feature = "serde", serde(rename = "by-5qi"))]
     ByFiveQi,
 }
 
-/// Shortest packet delay budget of services that want throughput first. All of TS 23.501 table 5.7.4-1 that have TCP among their
-/// examples have 200 ms and more; conversations, games and rendering have 150 ms at most.
+/// Shortest packet delay budget of services with throughput first. In TS 23.501 table 5.7.4-1 all services with TCP among their
+/// examples have 200 ms or more; conversations, games and rendering have at most 150 ms.
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(200);
 
 impl Mode {
-    /// Mode of a DRB whose first QoS flow has this 5QI; 0 stands for an unknown one. A 5QI that is not standardised gets throughput first, as
-    /// the default QoS flow does.
+    /// Mode of a DRB whose first QoS flow has this 5QI, or 0 if unknown. A 5QI that is not standardised gets throughput first, like the
+    /// default QoS flow.
     pub fn of(self, five_qi: u8) -> Self {
         if self != Self::ByFiveQi {
             return self;

@@ -1,23 +1,24 @@
-//! Overload protection: a flow that goes on through marks gets drops (RFC 9331 4.3, RFC 9332 4.2.3), and no other flow does.
+//! Overload protection: flows that ignore marks get drops (RFC 9331 4.3, RFC 9332 4.2.3), and no other flows do.
 //!
-//! One rule of two stages serves every law. The first looks at the DRB, at one report of 16 where they come often: most packets are marked, or
-//! the queue is longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much.
+//! One rule in two stages serves all laws. The first stage watches the DRB, at one report of 16 if reports are frequent. It detects that for
+//! some time most packets are marked, or the queue is longer than that of any sender that responds to marks. A longer delay counts more:
+//! the time is 4 s at `overload_delay`, and 2 s at twice that delay.
 //!
-//! Senders that answer can be slow: where the radio loses 39 of 40 parts of its rate, a window stands in the queue for seconds, and so does each
-//! mark. But their queue does not grow, once what was under way has come, and it shrinks within a number of round trips. So it is an overload
-//! only if the queue grew, or if so many round trips passed.
+//! Senders that respond can be slow. If the radio falls to a fortieth of its rate, a window waits in the queue for seconds, and each mark
+//! with it. But their queue does not grow after the packets under way have come, and it shrinks within a number of round trips. So it is an
+//! overload only if the queue grew, or if that many round trips passed.
 //!
-//! The second looks at flows, packet by packet, for as long as it drops any. A flow may send a window of 8 marked packets in a round trip,
-//! where a scalable sender in its steady state has 2. What it sent beyond is a debt, and above a burst the debt is a chance of a drop. Whoever
-//! ignores marks then has the rate of a sender that answers a quarter as much, and the law holds the queue where it holds everybody's.
-//! Scores of marked bytes that age are queue protection as DOCSIS has it (RFC 9957 5.2); a DRB's rate varies more than a cable's, which
-//! is why the DRB's state comes first.
+//! The second stage scores flows, packet by packet, as long as it drops any. A flow may send 8 marked packets in a round trip; a scalable
+//! sender in its steady state has 2. Marked packets beyond that are a debt, and a debt above a burst is a probability of a drop. A sender
+//! that ignores marks then has the rate of one that responds a quarter as much, and the law keeps the queue at its usual length. Ageing
+//! scores of marked bytes are also the queue protection of DOCSIS (RFC 9957 5.2). The rate of a DRB varies more than that of a cable, so
+//! here the state of the DRB is checked first.
 
 use tidemark_core::{Duration, Instant, Probability};
 
-/// Rule of the odds that the protection gives.
+/// Name of the rule in the odds of the protection.
 pub(crate) const RULE: &str = "unresponsive";
-/// Shorter queues are no concern of the protection's, however it is configured.
+/// Delay below which the protection never acts, with any configuration.
 pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
 /// One report in this many is looked at before an overload, where they come often. An overload takes more of them, however rare they are: senders
 /// answer what the last ones said.

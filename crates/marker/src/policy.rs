@@ -1,4 +1,4 @@
-//! Policy: the law that marks a QoS flow, with thresholds per QFI and 5QI.
+//! Policy: the marking law and its thresholds by QFI and 5QI.
 
 use alloc::vec::Vec;
 
@@ -11,22 +11,22 @@ use crate::config::MarkerConfig;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<PolicyRule>))]
 pub struct PolicyRule {
-    /// Applies to this QoS flow identifier; left out, to every one.
+    /// QoS flow identifier to which the row applies. Default: all.
     pub qfi: Option<u8>,
-    /// Applies to this 5QI (TS 23.501 table 5.7.4-1); left out, to every one.
+    /// 5QI to which the row applies (TS 23.501 table 5.7.4-1). Default: all.
     pub five_qi: Option<u8>,
-    /// Marker of its DRB.
+    /// Marker of the QoS flow's DRB.
     pub marker: MarkerConfig,
 }
 
-/// Rows that are tried in order, and what holds where none applies.
+/// Rows that are tried in order, and the marker if none applies.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Policy {
-    /// The rows, most particular first.
+    /// The rows, most specific first.
     pub rules: Vec<PolicyRule>,
-    /// Marker of QoS flows that no row names. Default: not marked.
+    /// Marker of QoS flows to which no row applies. Default: not marked.
     pub otherwise: MarkerConfig,
 }
 
@@ -43,14 +43,14 @@ impl PolicyRule {
         self.marker.validate()
     }
 
-    /// True for the QoS flows that it is about.
+    /// True for the QoS flows to which the row applies.
     pub fn applies(&self, qfi: u8, five_qi: u8) -> bool {
         self.qfi.is_none_or(|wanted| wanted == qfi) && self.five_qi.is_none_or(|wanted| wanted == five_qi)
     }
 }
 
 impl Policy {
-    /// The marker that a rule names for the DRB of a QoS flow, if one applies.
+    /// The marker of the first rule that applies to a QoS flow, if any does.
     pub fn ruled(rules: &[PolicyRule], qfi: u8, five_qi: u8) -> Option<&MarkerConfig> {
         rules.iter().find(|rule| rule.applies(qfi, five_qi)).map(|rule| &rule.marker)
     }

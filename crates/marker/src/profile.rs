@@ -1,13 +1,13 @@
-//! The packet profile table (L4Span section 4.3.2): what of a DRB's traffic still waits in the DU.
+//! The packet profile table (L4Span section 4.3.2): the SDUs of a DRB that still wait in the DU.
 //!
-//! The table knows each standing SDU's size by its PDCP SN, when it came, and when it was transmitted. An SDU
-//! costs two bytes, its times are run-length coded, and each is visited once when it arrives and once when
-//! a report passes it, however long the queue stands.
+//! The table has the size of each waiting SDU by PDCP SN, its arrival time and its transmission time. An SDU takes two bytes, and
+//! its times are run-length coded. Each is visited once when it arrives and once when a report passes it, however long the
+//! queue is.
 //!
-//! Up to `capacity` SDUs are kept one by one. More can stand where the RLC limit is higher: they are counted in
-//! sum at the tail, and each takes its even share of that sum when it moves up into the table, so that the
-//! backlog in bytes is exact whenever SDUs are of one size, and right in total always. SNs among them that were skipped or discarded are
-//! kept as runs, so that no bytes are left for them and a repeated discard takes nothing.
+//! Up to `capacity` SDUs are kept one by one. If the RLC limit is higher, more can wait: they are counted in sum at the tail.
+//! Each takes an even share of that sum when it moves up into the table. So the backlog in bytes is exact if all SDUs have one
+//! size, and always right in total. Skipped or discarded SNs among them are kept as runs, so that they take no share and a
+//! repeated discard changes nothing.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -24,17 +24,17 @@ mod restart;
 
 use self::restart::MAX_GAP;
 
-/// Reports in a row that name SNs which were not sent, or which left before the last, if CU and DU number SDUs differently.
+/// Consecutive reports of SNs that were not sent, or that left before the last one, after which CU and DU must use different SN lengths.
 const MISMATCHED: u8 = 16;
-/// SDUs that no DU queues: twice the RLC limit that gNBs ship with.
+/// Number of SDUs that no DU queues: twice the default RLC limit of gNBs.
 const MAX_QUEUED: u32 = 32_768;
 const INGRESS_STAMPS: usize = 1_024;
 const TRANSMIT_STAMPS: usize = 512;
 
-/// Events that a well-behaved gNB gives no occasion for.
+/// Events that a well-behaved gNB never causes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Anomalies {
-    /// SDUs handed over with an SN that still stands, or that lies far from the last one.
+    /// SDUs handed over with an SN that is still queued or far from the last one.
     pub repeated: u64,
     /// SNs that were skipped by the SDUs handed over.
     pub skipped: u64,

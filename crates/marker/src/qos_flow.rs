@@ -1,35 +1,35 @@
-//! Marking of a QoS flow, and of one that is not marked by its DRB's law the share of packets that the law would have marked.
+//! Marking of a QoS flow. For a flow that is not marked here, it counts the share of packets that the law would have marked.
 
 use tidemark_core::Probability;
 use tidemark_wire::pdu_session::Congestion;
 
 use crate::verdict::Class;
 
-/// Treatment of the downlink packets of a QoS flow: what the IE "ECN Marking or Congestion Information Reporting Request" asks of a
-/// gNB (TS 38.413 9.3.1.266; E1AP hands it on to the CU-UP).
+/// Treatment of the downlink packets of a QoS flow, set by the IE "ECN Marking or Congestion Information Reporting Request" (TS 38.413
+/// 9.3.1.266; E1AP forwards it to the CU-UP).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Marking {
-    /// Marked here, by the law of the DRB.
+    /// Marked here by the law of the DRB.
     #[default]
     Downlink,
-    /// Marked nowhere.
+    /// Not marked.
     Off,
-    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it. A report
-    /// may be had of `Off` too, but overload protection leaves that alone: its sender hears of no mark that it could ignore.
+    /// Marked at the UPF by the congestion reported to it, or only reported. A report is also available for `Off`, but overload
+    /// protection does not act on such a flow: its sender gets no marks that it could ignore.
     Report,
 }
 
-/// Congestion of a QoS flow's downlink, as an UL PDU SESSION INFORMATION has it for the UPF (TS 38.415 5.5.2.2).
+/// Congestion of a QoS flow's downlink, for an UL PDU SESSION INFORMATION to the UPF (TS 38.415 5.5.2.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CongestionReport {
-    /// DL Congestion Information: the share that the law would have marked of the flow's L4S packets since the last report. Without any it is zero
-    /// once nothing is queued, and until then that of the last report.
+    /// DL Congestion Information: the share of the flow's L4S packets since the last report that the law would have marked. If there were none, it
+    /// is that of the last report while something is queued, and then zero.
     pub downlink: Congestion,
-    /// Downlink packets of the QoS flow so far that a law was asked about while the flow was not marked here.
+    /// Downlink packets of the QoS flow so far about which a law was asked while the flow was not marked here.
     pub packets: u64,
 }
 
-/// A QoS flow, and its packets since it is not marked here.
+/// A QoS flow that is not marked here, and its packets since then.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QosFlow {
     marking: Marking,
@@ -46,7 +46,7 @@ impl QosFlow {
         self.marking
     }
 
-    /// Marks the flow so from now on.
+    /// Sets the marking of the flow from now on.
     pub fn set_marking(&mut self, marking: Marking) {
         // A request that is repeated ends no report, and odds of another time say nothing of this one.
         if self.marking != marking {
@@ -54,7 +54,7 @@ impl QosFlow {
         }
     }
 
-    /// Reports on the flow, with something queued in its DRB or nothing.
+    /// Reports on the flow. `has_queue` is true while something is queued in its DRB.
     pub fn report(&mut self, has_queue: bool) -> CongestionReport {
         if self.count > 0 {
             self.reported = Probability::new(self.odds / f64::from(self.count));

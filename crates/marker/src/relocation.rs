@@ -1,7 +1,7 @@
-//! Connections of a UE as bytes, for the CU-UP that it moves to.
+//! Connections of a UE as bytes, for the CU-UP to which it moves.
 //!
-//! A [`Header`], then a [`Record`] for each connection, in ascending order. Numbers are big-endian; what a record has no use for is zero, so
-//! that a state has one form. The structs are the layout, and `docs/reference/relocation.md` has it for other readers.
+//! The bytes are a [`Header`], then a [`Record`] for each connection, in ascending order. Numbers are big-endian. Unused fields are zero, so
+//! that each state has only one form. The structs define the layout, and `docs/reference/relocation.md` documents it.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,24 +13,24 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 const MAGIC: [u8; 4] = *b"TMUE";
 const VERSION: u16 = 1;
 
-/// Reason why bytes are refused as the state of a UE.
+/// Reason why bytes are rejected as the state of a UE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RelocationError {
-    /// The bytes don't begin as a state does.
-    #[error("byte 0, magic: must be `TMUE`: this is no state of a UE")]
+    /// The bytes don't begin like a state.
+    #[error("byte 0, magic: must be `TMUE`: this is not the state of a UE")]
     Magic,
-    /// Version of the layout that is not this one's.
+    /// The version of the layout is unknown.
     #[error("byte 4, version: must be {VERSION}, not {0}")]
     Version(u16),
-    /// More or fewer bytes than the header says, or than its connections take.
-    #[error("byte 8, length: {expected} bytes have to be there, not {found}")]
+    /// The number of bytes differs from the header's, or from that of its connections.
+    #[error("byte 8, length: must be {expected} bytes, not {found}")]
     Length {
-        /// Bytes that have to be there.
+        /// Number of bytes required.
         expected: usize,
-        /// Bytes that are.
+        /// Number of bytes found.
         found: usize,
     },
-    /// A field of a connection that no export writes.
+    /// A field of a connection has a value that no export writes.
     #[error("byte {offset}, connection {connection}, {field}: {right}")]
     Field {
         /// Offset of the connection's record, in bytes.
@@ -39,15 +39,15 @@ pub enum RelocationError {
         connection: usize,
         /// Name of the field.
         field: &'static str,
-        /// Content that would be right.
+        /// Rule that the field breaks.
         right: &'static str,
     },
     /// The UE has no DRB that could keep connections.
-    #[error("drb: none is set up: import after the first")]
+    #[error("drb: none is set up: set one up before the import")]
     NoDrb,
 }
 
-/// A field that no export writes, and what would be right.
+/// A field with a value that no export writes, and the rule that it breaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wrong {
     field: &'static str,
@@ -105,7 +105,7 @@ pub(crate) struct Record {
 pub(crate) struct Tuple {
     /// 4 or 6.
     version: u8,
-    /// IPv4 in the first four bytes, with zeroes behind it.
+    /// IPv4 in the first four bytes, followed by zeros.
     source: [u8; 16],
     destination: [u8; 16],
     source_port: U16,
@@ -222,7 +222,7 @@ impl Record {
         let (source, destination) = match version {
             4 => {
                 let ((source, one), (destination, other)) = (narrow(source), narrow(destination));
-                check(one && other, "source, destination", "must have zeroes behind four bytes of IPv4")?;
+                check(one && other, "source, destination", "must have zeros after the four bytes of IPv4")?;
                 (source.into(), destination.into())
             }
             6 => (Ipv6Addr::from(source).into(), Ipv6Addr::from(destination).into()),

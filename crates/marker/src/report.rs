@@ -1,24 +1,24 @@
-//! Report of the DU about a DRB, and state of its RLC queue where CU and DU are one.
+//! Report of the DU about a DRB, and the state of its RLC queue if CU and DU are one.
 
 use tidemark_core::{Bytes, Duration};
 
 /// The fields of one DL DATA DELIVERY STATUS that concern queueing (TS 38.425 5.5.2.2).
 ///
-/// The frame carries no time: what it says is true when it arrives. Every field may be absent, as all are
-/// before the first transmission; SNs are PDCP SNs of the DRB's length and wrap.
+/// The frame carries no time, so it describes the moment of its arrival. Every field may be absent; before the first
+/// transmission all are. SNs are PDCP SNs of the DRB's length and wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DeliveryStatus {
     /// Highest PDCP SN whose first segment was handed to the lower layers.
     pub highest_transmitted: Option<u32>,
     /// Highest PDCP SN delivered in sequence to the UE; RLC AM only.
     pub highest_delivered: Option<u32>,
-    /// Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say. A DU reports those in this
-    /// field and not in `highest_transmitted`.
+    /// Highest PDCP SN handed to the lower layers among the SDUs that were sent to the DU again, for example after a handover. A DU reports
+    /// those in this field and not in `highest_transmitted`.
     pub highest_retransmitted: Option<u32>,
-    /// Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+    /// Highest PDCP SN delivered in sequence among the SDUs that were sent to the DU again; RLC AM only.
     pub highest_delivered_retransmitted: Option<u32>,
-    /// Bytes that the DU would like to hold for this DRB. Shipped gNBs send a configured constant, so that
-    /// nothing here is computed from it.
+    /// Bytes that the DU wants to hold for this DRB. Real gNBs send a configured constant, so nothing here is
+    /// computed from it.
     pub desired_buffer_size: Option<Bytes>,
 }
 
@@ -56,7 +56,7 @@ impl SnLength {
     }
 }
 
-/// The true state of an RLC queue, where the caller can see it: in a monolithic gNB or in the simulator.
+/// The true state of an RLC queue, for callers that can see it: a monolithic gNB or the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RlcQueue {
     /// Bytes waiting for their first transmission.

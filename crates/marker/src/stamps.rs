@@ -86,9 +86,9 @@ impl Stamps {
         self.len += 1;
     }
 
-    /// Stamps `count` and what follows it with `now`, unless the last stamp is recent enough to stand for it: the
-    /// step is 100 us or a 128th of the oldest stamp's age, so that a short queue is timed finely and 1024 stamps
-    /// last for any queue. Where they don't, the last stamp stands.
+    /// Stamps `count` and the counts after it with `now`, unless the last stamp is recent enough to be used instead. The
+    /// step is 100 us or a 128th of the oldest stamp's age, so that a short queue is timed finely and 1024 stamps are
+    /// enough for any queue. If they are not, the last stamp is used.
     pub(crate) fn open(&mut self, count: u64, now: Instant) {
         if self.len > 0 {
             let step = age_step(age(self.oldest, now));

@@ -1,4 +1,4 @@
-//! Verdict on a packet, and the class that decides how it is signalled to.
+//! Verdict on a packet, and the class that decides how its flow is signalled.
 
 use tidemark_core::Ecn;
 
@@ -7,25 +7,25 @@ use tidemark_core::Ecn;
 pub enum Verdict {
     /// Forward it unchanged.
     Pass,
-    /// Set CE in its IP header and forward it. Only ever given for a packet that is ECT.
+    /// Set CE in its IP header and forward it. Only given for ECT packets.
     Mark,
     /// Discard it.
     Drop,
 }
 
-/// Answer of a flow to congestion, as far as its ECN field tells.
+/// Response of a flow to congestion, from its ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// Sends ECT(1): answers each mark a little (RFC 9331).
+    /// Sends ECT(1): responds a little to each mark (RFC 9331).
     L4s,
-    /// Sends ECT(0): answers a mark like a loss (RFC 3168).
+    /// Sends ECT(0): responds to a mark as to a loss (RFC 3168).
     Classic,
-    /// Sends Not-ECT: answers losses only.
+    /// Sends Not-ECT: responds only to losses.
     NotEct,
 }
 
 impl Class {
-    /// The class that one packet shows; `None` for CE, which either class may carry by the time it gets here.
+    /// The class from the ECN field of one packet; `None` for CE, which a packet of either class may have when it arrives here.
     pub const fn of(ecn: Ecn) -> Option<Self> {
         match ecn {
             Ecn::Ect1 => Some(Self::L4s),

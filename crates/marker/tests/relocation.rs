@@ -301,7 +301,7 @@ fn bytes_that_no_export_writes_are_refused_by_place_and_change_nothing() {
         assert_eq!(exported(&there), before);
         error.to_string()
     };
-    assert_eq!(refused(&[]), "byte 8, length: 12 bytes have to be there, not 0");
+    assert_eq!(refused(&[]), "byte 8, length: must be 12 bytes, not 0");
     for cut in [1, 11, 12, 13, bytes.len() - 1] {
         assert!(refused(&bytes[..cut]).contains("length"), "{cut}");
     }
@@ -311,14 +311,14 @@ fn bytes_that_no_export_writes_are_refused_by_place_and_change_nothing() {
         bytes[offset] = to;
         refused(&bytes)
     };
-    assert_eq!(changed(0, b'X'), "byte 0, magic: must be `TMUE`: this is no state of a UE");
+    assert_eq!(changed(0, b'X'), "byte 0, magic: must be `TMUE`: this is not the state of a UE");
     assert_eq!(changed(5, 2), "byte 4, version: must be 1, not 2");
     assert!(changed(7, 2).starts_with("byte 8, length"));
     assert!(changed(11, 0).starts_with("byte 8, length"));
     assert_eq!(changed(12, 5), "byte 12, connection 0, version: must be 4 or 6");
     assert_eq!(
         changed(12 + 1 + 15, 1),
-        "byte 12, connection 0, source, destination: must have zeroes behind four bytes of IPv4"
+        "byte 12, connection 0, source, destination: must have zeros after the four bytes of IPv4"
     );
     assert_eq!(changed(12 + 37, 33), "byte 12, connection 0, drb: must be 1 to 32");
     // Both connections are the same but for their order.

@@ -1,7 +1,7 @@
-//! CoDel (RFC 8289) where packets leave the queue, as TC-RAN puts it between SDAP and PDCP. `codel` drops; `ecn-codel` is beside it.
+//! CoDel (RFC 8289) on packets that leave the queue, which TC-RAN places between SDAP and PDCP. `codel` drops; see also `ecn-codel`.
 //!
-//! The caller asks once for every packet that leaves, and after a drop asks again for the next at the same time. RFC
-//! 8289's inner loop is that repetition.
+//! The caller asks once for each packet that leaves, and after a drop asks again for the next at the same time. This repetition is
+//! the inner loop of RFC 8289.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -9,16 +9,16 @@ use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Propertie
 use crate::require::require;
 use crate::verdict::Class;
 
-/// The laws `codel`, which drops, and `ecn-codel`, which marks what is ECT and drops the rest.
+/// The laws `codel`, which drops, and `ecn-codel`, which marks ECT packets and drops others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<CodelConfig>))]
 pub struct CodelConfig {
     /// Acceptable sojourn time. Default: 5 ms.
     pub target: Duration,
-    /// Time that it may be exceeded before something is done. Default: 100 ms.
+    /// Time for which the target may be exceeded before the law acts. Default: 100 ms.
     pub interval: Duration,
-    /// A queue of no more than this is never acted on. Default: 1514 bytes, one full frame.
+    /// Size of a queue up to which the law never acts. Default: 1514 bytes, one full frame.
     pub max_packet: tidemark_core::Bytes,
 }
 
@@ -112,7 +112,7 @@ impl ControlLaw {
         if self.ecn && departure.class != Class::NotEct { Odds::mark(RULE, 1.0) } else { Odds::drop(RULE, 1.0) }
     }
 
-    /// RFC 8289 5: whether this packet is the one to signal with.
+    /// RFC 8289 5: true if this packet is to be dropped or marked.
     fn is_due(&mut self, departure: &Departure) -> bool {
         let now = departure.now;
         // Neither lies further ahead than an interval, unless the clock stepped back.

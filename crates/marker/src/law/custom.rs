@@ -7,8 +7,7 @@ use crate::law::interface::{Arrival, Departure, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
 use crate::verdict::Class;
 
-/// A law that this crate does not know, with its parameters: made by [`LawConfig::custom`](crate::LawConfig::custom). A scenario file
-/// can't name it.
+/// A law of another crate with its parameters, made by [`LawConfig::custom`](crate::LawConfig::custom). A scenario file can't name it.
 #[derive(Clone, Copy)]
 pub struct CustomLaw {
     properties: &'static Properties,
@@ -51,7 +50,7 @@ impl PartialEq for CustomLaw {
     }
 }
 
-/// Writes the name alone, for the results of a run.
+/// Writes only the name, for the results of a run.
 #[cfg(feature = "serde")]
 impl serde::Serialize for CustomLaw {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

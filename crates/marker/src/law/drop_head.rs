@@ -1,4 +1,4 @@
-//! The head drop of Brunello's cell (Brunello et al. section IV-B).
+//! The head drop of the cell in Brunello et al. section IV-B.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
@@ -10,7 +10,7 @@ use crate::require::require;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DropHeadConfig>))]
 pub struct DropHeadConfig {
-    /// Delay above which the oldest packet is dropped, and the next is sent. Default: 100 ms.
+    /// Delay above which the oldest packet is dropped and the next one sent. Default: 100 ms.
     pub above: Duration,
     /// Delay above which packets are dropped until one is below it. Default: 500 ms.
     pub flush_above: Duration,

@@ -1,7 +1,7 @@
-//! DualPI2 on the one queue that a DRB has: the signalling of RFC 9332 without its second queue.
+//! DualPI2 on the single queue of a DRB: the signalling of RFC 9332 without its second queue.
 //!
-//! Marks are set at PDCP, on the newest packet, from the age of the oldest. It is what L4Span is compared with
-//! (section 6.3.1): a threshold made for wires, on a radio.
+//! Marks are set at PDCP, on the newest packet, from the age of the oldest. L4Span is compared with this law
+//! (section 6.3.1): it has a threshold made for wires, on a radio.
 
 use tidemark_core::Probability;
 
@@ -14,7 +14,7 @@ use crate::verdict::Class;
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     pi: Pi2,
-    /// Recurrences of L4S packets and of all others, as if each had its queue.
+    /// Recurrences of L4S packets and of all others, as if each had a queue of its own.
     l4s: Recurrence,
     classic: Recurrence,
 }

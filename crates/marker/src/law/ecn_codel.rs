@@ -1,4 +1,4 @@
-//! CoDel (RFC 8289) that marks what is ECT where packets leave the queue, and drops the rest.
+//! CoDel (RFC 8289) on packets that leave the queue, which marks ECT packets and drops others.
 
 use crate::law::codel::{CodelConfig, ControlLaw};
 use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Properties};
@@ -19,7 +19,7 @@ impl Law for EcnCodel {
         name: "ecn-codel",
         section: "codel-and-ecn-codel",
         acts_on: "the same",
-        signals_to: "all, ECT by marks",
+        signals_to: "all: ECT by marks, others by drops",
         decides: Decides::OnLeaving,
         looks_at_head: false,
         marks_reported: false,

@@ -1,4 +1,4 @@
-//! The interface of a marking law: events that it is asked about, odds that it answers with, and properties that others ask for.
+//! The interface of a marking law: the events that it gets, the odds that it answers, and its properties.
 
 use alloc::boxed::Box;
 
@@ -8,36 +8,36 @@ use crate::egress::Egress;
 use crate::law::recurrence::Recurrence;
 use crate::verdict::Class;
 
-/// A marking law with its state. It answers each packet with [`Odds`]; their application to the packet's ECN field, the draw and
-/// the counters are the marker's.
+/// A marking law with its state. It answers each packet with [`Odds`]. The marker applies them to the packet's ECN field, draws and
+/// counts.
 ///
-/// [`LawConfig::custom`](crate::LawConfig::custom) hands a law of another crate to a marker, a gNB or a simulator.
+/// [`LawConfig::custom`](crate::LawConfig::custom) gives a law of another crate to a marker, a gNB or a simulator.
 pub trait Law: Send + 'static {
-    /// Properties that everybody asks for who does not run the law.
+    /// Properties of the law, for callers that do not run it.
     const PROPERTIES: Properties;
 
-    /// A packet arrives at the CU. Odds for one that is not this law's to signal are [`Odds::NONE`].
+    /// Answers a packet that arrives at the CU; with [`Odds::NONE`] if the law does not signal to its flow.
     fn arrive(&mut self, _arrival: &Arrival) -> Odds {
         Odds::NONE
     }
 
-    /// The first segment of a packet leaves the RLC queue; asked of laws that decide [`OnLeaving`](Decides::OnLeaving).
+    /// Answers a packet whose first segment leaves the RLC queue, for laws that decide [`OnLeaving`](Decides::OnLeaving).
     fn leave(&mut self, _departure: &Departure) -> Odds {
         Odds::NONE
     }
 
-    /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
+    /// The sum of odds that decides for packets of a class if marks are regular; without one, marks are drawn.
     fn recurrence(&mut self, _class: Class) -> Option<&mut Recurrence> {
         None
     }
 }
 
-/// Properties of a law, said once, beside the law.
+/// Properties of a law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Name in a scenario, in kebab case.
     pub name: &'static str,
-    /// Heading of the law's section in the reference of laws, as a link has it.
+    /// Link to the law's section in the reference of laws, without `#`.
     pub section: &'static str,
     /// Measure of the queue that the law acts on.
     pub acts_on: &'static str,
@@ -45,29 +45,29 @@ pub struct Properties {
     pub signals_to: &'static str,
     /// Event at which the law is asked.
     pub decides: Decides,
-    /// The law looks at the age of the oldest SDU, which costs the marker a search where the RLC queue is not seen.
+    /// True if the law uses the age of the oldest SDU, for which the marker must search if it cannot see the RLC queue.
     pub looks_at_head: bool,
-    /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
+    /// True if the law can mark by a UE's reported uplink buffer, which has an age but no F1-U reports.
     pub marks_reported: bool,
-    /// The law marks packets; else it drops them or does nothing.
+    /// True if the law marks packets; otherwise it drops them or does nothing.
     pub marks: bool,
 }
 
 /// Event at which a law is asked for its odds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decides {
-    /// Never: nothing is signalled.
+    /// No event: the law does nothing.
     Never,
     /// A packet arrives at the CU.
     OnArrival,
-    /// A packet leaves the RLC queue, which only a cell with that queue can see.
+    /// A packet leaves the RLC queue. Only a cell with that queue sees this.
     OnLeaving,
-    /// Either: marks fall on packets that arrive, drops on packets that leave the RLC queue.
+    /// Both: packets that arrive are marked, packets that leave the RLC queue are dropped.
     OnBoth,
 }
 
 impl Decides {
-    /// True for a law that is asked where packets leave the RLC queue.
+    /// True for a law that is asked when packets leave the RLC queue.
     pub fn on_leaving(self) -> bool {
         matches!(self, Self::OnLeaving | Self::OnBoth)
     }
@@ -82,13 +82,13 @@ pub struct Arrival {
     pub size: f64,
     /// Estimated bytes queued in front of the packet.
     pub backlog: f64,
-    /// Age of the oldest SDU in the queue in seconds; zero for a law that does not look at it, where the RLC queue is not seen.
+    /// Age of the oldest SDU in the queue in seconds. Zero if the RLC queue is not seen and the law does not use the age.
     pub head_of_line: f64,
     /// Egress rate and deviation; `None` while there is no estimate.
     pub egress: Option<Egress>,
     /// Egress rate over a few round trips, through outages.
     pub average: Option<BitRate>,
-    /// Class of the packet; of its flow for one that carries CE.
+    /// Class of the packet, or of its flow for a packet with CE.
     pub class: Class,
     /// Largest packet of the flow in bytes.
     pub segment: f64,
@@ -101,7 +101,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Time in seconds that the queue takes to leave (L4Span Eq. 5); `None` without an estimate.
+    /// Time in seconds in which the queue drains (L4Span Eq. 5); `None` without an estimate.
     pub fn sojourn(&self) -> Option<f64> {
         let rate = self.egress?.rate.as_bytes_per_sec();
         (rate > 0.0).then(|| self.backlog / rate)
@@ -113,27 +113,27 @@ impl Arrival {
 pub struct Departure {
     /// Time of the departure.
     pub now: Instant,
-    /// Time that the packet was queued for.
+    /// Time for which the packet was queued.
     pub sojourn: Duration,
     /// Bytes that stay behind the packet.
     pub behind: Bytes,
-    /// Class that the packet itself shows: the law may mark anything but Not-ECT.
+    /// Class from the packet's own ECN field. The law may mark any packet but Not-ECT.
     pub class: Class,
 }
 
-/// Answer of a law to a packet: chances of a drop, and, of what is not dropped, of a mark.
+/// Answer of a law to a packet: the probability of a drop, and that of a mark if it is not dropped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Odds {
-    /// Chance of a mark, for a packet that is not dropped.
+    /// Probability of a mark, for a packet that is not dropped.
     pub mark: Probability,
-    /// Chance of a drop.
+    /// Probability of a drop.
     pub drop: Probability,
-    /// Short name of the law's rule that gave the chances, such as "coupled"; empty where no rule applies to the packet.
+    /// Short name of the law's rule that gave the probabilities, such as "coupled"; empty if no rule applies to the packet.
     pub rule: &'static str,
 }
 
 impl Odds {
-    /// Odds of nothing, by no rule.
+    /// No mark and no drop, by no rule.
     pub const NONE: Self = Self { mark: Probability::ZERO, drop: Probability::ZERO, rule: "" };
 
     /// A mark with probability `p`, which is clamped to 0..1, by the rule of this name.
@@ -148,7 +148,7 @@ impl Odds {
         Self { mark: Probability::ZERO, drop: Probability::new(p), rule }
     }
 
-    /// Chance of a mark or a drop, whichever is likelier.
+    /// Probability of a mark or a drop, whichever is likelier.
     #[inline]
     pub(crate) fn likelier(&self) -> Probability {
         if self.mark > self.drop { self.mark } else { self.drop }

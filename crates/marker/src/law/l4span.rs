@@ -1,5 +1,5 @@
-//! L4Span's marking (section 4.2): L4S flows by the chance that the sojourn time exceeds a threshold, classic flows by
-//! the probability at which their rate matches the radio's, and flows that share a DRB by a coupled pair.
+//! The marking of L4Span (section 4.2). L4S flows are marked with the probability that the sojourn time exceeds a threshold. Classic
+//! flows are marked with the probability at which their rate matches the radio's. Flows that share a DRB get coupled probabilities.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds, normal_cdf};
 
@@ -13,10 +13,10 @@ use crate::verdict::Class;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NotEctRule {
-    /// Packets are left alone.
+    /// Packets pass unchanged.
     #[default]
     Pass,
-    /// Packets are dropped with the probability of a classic flow's mark (section 4.4, last paragraph).
+    /// Packets are dropped with the marking probability of a classic flow (section 4.4, last paragraph).
     Drop,
 }
 
@@ -28,11 +28,11 @@ pub enum SharedRule {
     /// Classic flows by Eq. 2, L4S flows by `(2/K) sqrt(p_classic)` (section 4.2.3).
     #[default]
     Coupled,
-    /// Each by its own rule, as if alone.
+    /// Each class by its own rule, as if alone.
     Separate,
-    /// Rule for L4S, for both.
+    /// Both classes by the rule for L4S.
     L4s,
-    /// Rule for classic flows, for both.
+    /// Both classes by the rule for classic flows.
     Classic,
 }
 
@@ -41,23 +41,23 @@ pub enum SharedRule {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<L4SpanConfig>))]
 pub struct L4SpanConfig {
-    /// Sojourn time that L4S flows are held to. Default: 10 ms, the knee of the paper's Fig. 19.
+    /// Target sojourn time of L4S flows. Default: 10 ms, the knee of the paper's Fig. 19.
     pub tau_s: Duration,
-    /// Multiplicative decrease of classic senders, in `K`. Default: 0.5, Reno's; CUBIC decreases to 0.7, but
-    /// at a cell's rates it runs in its Reno-friendly region, whose mean window is Reno's.
+    /// Multiplicative decrease of classic senders, in `K`. Default: 0.5, as for Reno. CUBIC decreases to 0.7, but
+    /// at the rates of a cell it is in its Reno-friendly region, with the mean window of Reno.
     pub beta: f64,
-    /// Sojourn time above which classic flows are marked more than Eq. 2 asks for, so that their queue returns to it.
-    /// Default: 25 ms, what Reno needs over 50 ms of RTT to keep the radio busy, `(1 - beta) / (2 beta) RTT`. A very long
-    /// one gives the equation as printed, under which a queue stays wherever it got to.
+    /// Sojourn time above which classic flows are marked more than by Eq. 2, so that their queue returns to it.
+    /// Default: 25 ms, the queue that Reno needs at 50 ms of RTT to keep the radio busy, `(1 - beta) / (2 beta) RTT`. A very
+    /// long time gives the equation as printed, under which a queue stays at any length that it has reached.
     pub tau_classic: Duration,
-    /// Choice of the packets that marks and drops of classic flows fall on. Default: random ones, as the paper draws them. Regular ones never cut a
-    /// sender twice within two round trips, after which the radio runs empty.
+    /// Spacing of marks and drops for classic flows. Default: random, as in the paper. Regular marks never cut a sender twice within two round
+    /// trips, after which the radio would run empty.
     pub classic_marks: Marks,
-    /// Flows without ECN. Default: left alone.
+    /// Treatment of flows without ECN. Default: pass.
     pub not_ect: NotEctRule,
-    /// L4S and classic flows in one DRB. Default: coupled.
+    /// Rule for L4S and classic flows in one DRB. Default: coupled.
     pub shared: SharedRule,
-    /// The paper's equations and nothing else: six additions, of which docs/reference/laws.md has the table, are off. Default: no.
+    /// True for the paper's equations alone, without the six additions listed in docs/reference/laws.md. Default: no.
     pub as_printed: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct L4Span {
     not_ect: NotEctRule,
     shared: SharedRule,
     as_printed: bool,
-    /// Sum of the odds of all but L4S packets, where marks are regular.
+    /// Sum of the odds of all but L4S packets, if marks are regular.
     classic: Option<Recurrence>,
 }
 
@@ -162,9 +162,9 @@ impl Law for L4Span {
 }
 
 impl L4Span {
-    /// Eq. 1, with its inequality the right way round: the chance that the egress rate is too low to drain the
-    /// backlog, the packet at hand included, within the threshold. A packet that finds less than another before it is no
-    /// queue, whatever the rate (RFC 9332's Th_len).
+    /// Eq. 1, with its inequality corrected: the probability that the egress rate is too low to drain the backlog,
+    /// including the packet at hand, within the threshold. A packet that finds less than one other packet is no queue at
+    /// any rate (Th_len of RFC 9332).
     fn p_l4s(&self, arrival: &Arrival) -> f64 {
         // Nothing was transmitted yet: no rate to expect a sojourn by.
         let Some(egress) = arrival.egress else { return 0.0 };
@@ -185,16 +185,16 @@ impl L4Span {
         }
     }
 
-    /// Eq. 2, clamped to 0..1, with what it lacks:
+    /// Eq. 2, clamped to 0..1, with three additions:
     ///
-    /// - It does not look at the queue: it would go on marking a flow whose queue is empty, which is already slower than
-    ///   the radio, and would punish a sender for having nothing to send. Nothing is marked while less than two
-    ///   segments are queued, as RFC 9332's implementations spare a queue of two packets.
-    /// - It does not pull the queue anywhere: with the sojourn in the RTT, the window that a sender has at this
-    ///   probability is the window that it has now, be the queue 10 ms or 10 s. No more than `tau_classic` counts as
-    ///   RTT, and above it the rate to match is the egress rate times `tau_classic` over the sojourn.
-    /// - The rate of a 24.9 ms window falls to nothing in every fade, and a classic sender gives up a third or a half of
-    ///   its window for one mark. The rate is averaged over a few round trips, as its answer is.
+    /// - Eq. 2 does not use the queue. It would go on marking a flow with an empty queue, which is already slower than the
+    ///   radio, and punish a sender for having nothing to send. So nothing is marked while less than two segments are
+    ///   queued; implementations of RFC 9332 likewise spare a queue of two packets.
+    /// - Eq. 2 has no target for the queue. With the sojourn in the RTT, it gives a sender the window that it has now,
+    ///   whether the queue is 10 ms or 10 s. So at most `tau_classic` of sojourn counts in the RTT, and above it the rate
+    ///   to match is the egress rate times `tau_classic` over the sojourn.
+    /// - The rate of a 24.9 ms window falls to zero in every fade, and a classic sender gives up a third or a half of its
+    ///   window for one mark. So the rate is averaged over a few round trips, the time in which the sender responds.
     fn p_classic(&self, arrival: &Arrival) -> f64 {
         // The paper's equation alone, for whoever compares with its figures.
         if self.as_printed {

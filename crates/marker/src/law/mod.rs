@@ -1,8 +1,7 @@
-//! Marking laws: one file each, and one row of [`laws!`] that names it.
+//! Marking laws: each has its own file and a row in [`laws!`].
 //!
-//! A law is asked when a packet arrives or when one leaves the RLC queue, and answers with the odds of a mark
-//! and of a drop. Their application depends on the packet's ECN field and is decided once, in
-//! [`DrbMarker`](crate::DrbMarker).
+//! A law is asked when a packet arrives or leaves the RLC queue, and answers with the odds of a mark and of a drop.
+//! [`DrbMarker`](crate::DrbMarker) applies them, depending on the packet's ECN field.
 
 mod custom;
 mod interface;
@@ -35,8 +34,8 @@ const NONE: Properties = Properties {
     marks: false,
 };
 
-/// Declares every law but `none` and other crates' by one row: file, variant of [`LawConfig`] with the configuration, type of the
-/// state, types that go with the configuration, and a sentence for the schema. The variant in kebab case is the name in a scenario.
+/// Declares each law of this crate but `none` by one row: file, variant of [`LawConfig`] with the configuration, type of the state,
+/// types of the configuration's fields, and a sentence for the schema. The variant in kebab case is the name in a scenario.
 // `step: Step(StepConfig) => step::Step, [StepConfig], "A step.";` becomes
 //
 //     mod step;
@@ -58,7 +57,7 @@ macro_rules! laws {
             pub use $file::{$($public),*};
         )*
 
-        /// Choice of the law that marks, with its parameters.
+        /// The marking law, with its parameters.
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "serde", serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields))]
@@ -150,13 +149,13 @@ macro_rules! laws {
 // A boxed state is one that is large or that few laws have: markers lie where UEs lie, and most laws are small.
 laws! {
     l4span: L4span(L4SpanConfig) => l4span::L4Span, [L4SpanConfig, NotEctRule, SharedRule], "L4Span: marks by the predicted sojourn time (L4Span section 4.2).";
-    ramp: Ramp(RampConfig) => Box<ramp::Ramp>, [QueueDelay, RampConfig], "A ramp between two delays, with memory (Brunello et al. section IV-A).";
-    step: Step(StepConfig) => step::Step, [StepConfig], "Everything above one delay.";
+    ramp: Ramp(RampConfig) => Box<ramp::Ramp>, [QueueDelay, RampConfig], "A marking probability that rises between two delays, with memory (Brunello et al. section IV-A).";
+    step: Step(StepConfig) => step::Step, [StepConfig], "Marks every L4S packet above one delay.";
     dualpi2: Dualpi2(DualPi2Config) => Box<dualpi2::DualPi2>, [], "DualPI2 on the DRB's single queue (RFC 9332).";
     codel: Codel(CodelConfig) => codel::Codel, [CodelConfig], "CoDel that drops where packets leave the queue (RFC 8289).";
-    ecn_codel: EcnCodel(CodelConfig) => ecn_codel::EcnCodel, [], "CoDel that marks what is ECT where packets leave the queue, and drops the rest.";
+    ecn_codel: EcnCodel(CodelConfig) => ecn_codel::EcnCodel, [], "CoDel that marks ECT packets and drops others where packets leave the queue (RFC 8289).";
     drop_head: DropHead(DropHeadConfig) => drop_head::DropHead, [DropHeadConfig], "Drops the oldest packet above a delay (Brunello et al. section IV-B).";
-    tide: Tide(TideConfig) => tide::Tide, [TideConfig], "One height of the queue, and evenly spaced marks for both classes by it.";
+    tide: Tide(TideConfig) => tide::Tide, [TideConfig], "Evenly spaced marks for both classes, from one measure of the queue.";
     upf: Upf(UpfConfig) => Box<upf::Upf>, [UpfConfig], "Marks at the UPF, by the percentage that the RAN reports.";
 }
 
@@ -167,7 +166,7 @@ impl Default for LawConfig {
 }
 
 impl LawConfig {
-    /// A law of another crate, which `make` gives a state for every marker: for programs that embed the marker or the simulator.
+    /// A law of another crate, for programs that embed the marker or the simulator. `make` creates its state for each marker.
     ///
     /// ```
     /// use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
@@ -213,8 +212,8 @@ impl LawConfig {
         Self::Custom(CustomLaw::new(make))
     }
 
-    /// A law as of [`custom`](Self::custom), whose properties are not those of the type: where one type is many laws, such as an
-    /// interpreter's.
+    /// A law like [`custom`](Self::custom), with properties that differ from those of its type. It is for a type that implements many
+    /// laws, such as an interpreter.
     pub fn custom_with<L: Law>(properties: &'static Properties, make: impl Fn() -> L + Send + Sync + 'static) -> Self {
         Self::Custom(CustomLaw::with_properties(properties, make))
     }
@@ -227,8 +226,8 @@ impl LawConfig {
         }
     }
 
-    /// Keys and values of the delays that a DRB's queue is held to, whose first QoS flow has this 5QI (0: unknown); none for
-    /// a law of another crate.
+    /// Keys and values of the target delays for a DRB whose first QoS flow has this 5QI (0: unknown); none for a law of
+    /// another crate.
     pub fn thresholds(&self, five_qi: u8) -> impl Iterator<Item = (&'static str, Duration)> {
         let (first, second) = match (*self).for_five_qi(five_qi) {
             Self::None {} | Self::Custom(_) => (None, None),
@@ -245,7 +244,7 @@ impl LawConfig {
         first.into_iter().chain(second)
     }
 
-    /// Key and age of the oldest packet above which every L4S packet is marked, in a law that has such a step; a ramp ends at it.
+    /// Key and value of the head-of-line delay above which every L4S packet is marked: that of a step, or the end of a ramp.
     pub fn l4s_step(&self) -> Option<(&'static str, Duration)> {
         match self {
             Self::Step(config) if config.delay == QueueDelay::HeadOfLine => Some(("threshold", config.threshold)),
@@ -255,7 +254,7 @@ impl LawConfig {
         }
     }
 
-    /// True for `l4span` without what the paper does not have, in the law and in the estimate.
+    /// True for `l4span` without additions to the paper, in the law and in the estimate.
     pub(crate) fn is_as_printed(&self) -> bool {
         matches!(self, Self::L4span(config) if config.as_printed)
     }
@@ -265,7 +264,7 @@ impl LawConfig {
         Self::all().iter().map(Self::properties).filter(|law| wanted(law)).map(|law| law.name).collect()
     }
 
-    /// True for laws that decide where packets leave the RLC queue, which only a cell with that queue can ask; the others decide on
+    /// True for laws that decide when packets leave the RLC queue. Only a cell with that queue can use them. The others decide on
     /// arrival at the CU.
     pub fn decides_on_leaving(&self) -> bool {
         self.properties().decides.on_leaving()

@@ -1,12 +1,12 @@
 //! The core of DualPI2 (RFC 9332 2.5 and appendix A): a PI controller on queueing delay, squared for classic
 //! flows and coupled to L4S flows.
 //!
-//! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
-//! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
+//! If sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` is 3.2 and not 3.0, the result of the RFC's
+//! formula, and `Tupdate` is 16 ms and not 15. The PI controller gets the longer delay of the two queues.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
-/// Choice of the packets that a probability falls on.
+/// Spacing of the packets that a probability selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -14,7 +14,7 @@ pub enum Marks {
     /// Each packet has its own draw, as in Linux.
     #[default]
     Random,
-    /// Probabilities are added up packet by packet, and whenever they exceed 1 that packet is marked: `recur()` of RFC 9332 A.
+    /// Probabilities are added up packet by packet, and a packet that brings the sum above 1 is marked: `recur()` of RFC 9332 A.
     Regular,
 }
 
@@ -23,9 +23,9 @@ pub enum Marks {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DualPi2Config>))]
 pub struct DualPi2Config {
-    /// Delay that the PI controller steers to. Default: 15 ms.
+    /// Target delay of the PI controller. Default: 15 ms.
     pub target: Duration,
-    /// Time between its updates. Default: 16 ms.
+    /// Time between updates of the controller. Default: 16 ms.
     pub t_update: Duration,
     /// Integral gain, in Hz: change of `p'` per second of delay error. Default: 0.16.
     pub alpha: f64,
@@ -33,13 +33,13 @@ pub struct DualPi2Config {
     pub beta: f64,
     /// Coupling factor `k`: L4S packets are marked with at least `k p'`. Default: 2.
     pub coupling: f64,
-    /// Delay at which L4S packets begin to be marked for themselves. Default: 800 us.
+    /// Delay at which the native marking of L4S packets begins. Default: 800 us.
     pub min_th: Duration,
-    /// Width of the ramp from there to certainty; zero makes it a step. Default: 400 us.
+    /// Width of the ramp from `min_th` to certain marking; zero makes it a step. Default: 400 us.
     pub range: Duration,
-    /// Classic packets that are ECT(0) are marked; else they are dropped like those without ECN. Default: marked.
+    /// True to mark ECT(0) packets, false to drop them like packets without ECN. Default: true.
     pub mark_classic: bool,
-    /// Choice of the packets that marks and drops fall on. Default: random ones.
+    /// Spacing of marks and drops. Default: random.
     pub marks: Marks,
 }
 
@@ -89,11 +89,11 @@ impl DualPi2Config {
     }
 }
 
-/// Bytes of a queue below which the PI controller's probabilities apply to no packet: two packets of 1500 bytes, as in Linux. A drop
-/// would leave the link idle, and a mark would slow down a sender that makes no queue.
+/// Bytes of a queue below which the probabilities of the PI controller are not applied: two packets of 1500 bytes, as in Linux. There a
+/// drop would leave the link idle, and a mark would slow down a sender that makes no queue.
 pub(crate) const MIN_BACKLOG: u64 = 3_000;
 
-/// The PI controller: `p'` and what follows from it.
+/// The PI controller: `p'` and the probabilities derived from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Pi2 {
     target: f64,
@@ -146,7 +146,7 @@ impl Pi2 {
     pub(crate) fn p_cl(&self) -> f64 {
         self.coupling * self.p
     }
-    /// Marks no longer suffice: L4S packets would all be marked (RFC 9332 4.2.3).
+    /// True if marks no longer suffice, because all L4S packets would be marked (RFC 9332 4.2.3).
     pub(crate) fn is_overloaded(&self) -> bool {
         self.p_cl() > 1.0
     }

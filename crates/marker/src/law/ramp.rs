@@ -1,7 +1,7 @@
 //! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2).
 //!
-//! Only L4S flows are marked by default: the papers that use this law leave classic flows alone. By configuration the queue drops its oldest
-//! packet as well, whatever its flow, as that of the paper does (section IV-B).
+//! Only L4S flows are marked by default, because the papers that use this law do not mark classic flows. The queue can also drop its oldest
+//! packet, of any flow, as in the paper (section IV-B).
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -10,16 +10,15 @@ use crate::law::interface::{Arrival, Configured, Decides, Departure, Law, Odds, 
 use crate::require::require;
 use crate::verdict::Class;
 
-/// Delay that a threshold is held against.
+/// Delay that is compared with a threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum QueueDelay {
-    /// Age of the oldest SDU in the RLC queue: what the DU can report. Across F1-U, of the SDU that is thought to be the oldest
-    /// between reports.
+    /// Age of the oldest SDU in the RLC queue, which the DU can report. Across F1-U it is the estimated age between reports.
     #[default]
     HeadOfLine,
-    /// The predicted sojourn of the packet at hand: backlog over egress rate. Zero without an estimate.
+    /// Predicted sojourn of the packet: backlog over egress rate. Zero without an estimate.
     Sojourn,
 }
 
@@ -42,16 +41,16 @@ pub struct RampConfig {
     pub low: Duration,
     /// `l4sHighTh`: above it everything is marked. Default: 10 ms.
     pub high: Duration,
-    /// Weight of the newest value in the smoothing; 1 is without memory. Default: 0.25.
+    /// Weight of the newest value in the smoothing; 1 means no memory. Default: 0.25.
     pub alpha: f64,
     /// `dT`, the time between two updates. Default: 5 ms.
     pub interval: Duration,
-    /// The delay that is held against the thresholds. Default: head of line.
+    /// The delay that is compared with the thresholds. Default: head of line.
     pub delay: QueueDelay,
-    /// Classic ECN flows are marked as well. Default: no, as in the paper; an operator whose users have classic ECN only
-    /// may want them out of the queue's way.
+    /// True to mark classic ECN flows too. Default: no, as in the paper. An operator whose users only have classic ECN
+    /// may want to mark them.
     pub classic: bool,
-    /// Drops of the oldest packet as it leaves the queue, as by the law `drop-head`. Default: none.
+    /// Drops of the oldest packet when it leaves the queue, as in the law `drop-head`. Default: none.
     pub drop: Option<DropHeadConfig>,
 }
 
@@ -152,8 +151,8 @@ impl Law for Ramp {
 }
 
 impl Ramp {
-    /// Brings `pMark` up to date and gives it. Updates that fell due while nothing arrived are made up for with the delay
-    /// that the arriving packet finds.
+    /// Updates `pMark` and gives it. Updates that were due while nothing arrived are made now, with the delay that the
+    /// arriving packet finds.
     pub(crate) fn update(&mut self, arrival: &Arrival) -> f64 {
         let instantaneous = ((self.delay.of(arrival) - self.low) / self.span).clamp(0.0, 1.0);
         // The first packet is the first update, from a `pMark` of zero.

@@ -1,15 +1,15 @@
-//! Marks and drops at regular distances: `recur()` of RFC 9332 A.
+//! Regularly spaced marks and drops: `recur()` of RFC 9332 A.
 
 use tidemark_core::Probability;
 
-/// Sum of the likelihoods of one queue's packets, whose marks and drops fall as regularly as the likelihoods allow.
+/// Sum of the likelihoods of the packets in one queue. Marks and drops are as regular as the likelihoods allow.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Recurrence {
     count: f64,
 }
 
 impl Recurrence {
-    /// Adds the likelihood of a packet; true if the sum, which is returned with it, exceeds 1. The excess counts for the next.
+    /// Adds the likelihood of a packet. Gives true if the sum exceeds 1, and the sum. The excess is kept for the next packet.
     pub fn add(&mut self, likelihood: Probability) -> (bool, f64) {
         let sum = self.count + likelihood.get();
         let recurs = sum > 1.0;

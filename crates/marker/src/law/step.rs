@@ -1,4 +1,4 @@
-//! The step: every L4S packet is marked while the delay exceeds a threshold. Classic flows are left alone.
+//! The step: every L4S packet is marked while the delay exceeds a threshold. Classic flows are not marked.
 
 use tidemark_core::{ConfigError, Duration};
 
@@ -6,14 +6,14 @@ use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties}
 use crate::law::ramp::QueueDelay;
 use crate::verdict::Class;
 
-/// The law `step`: every L4S packet is marked while the delay exceeds a threshold.
+/// The law `step`: marks every L4S packet while the delay exceeds a threshold.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepConfig {
-    /// Delay above which everything is marked. Default: 1 ms, the usual threshold of wired L4S queues.
+    /// Delay above which every L4S packet is marked. Default: 1 ms, the usual threshold of wired L4S queues.
     pub threshold: Duration,
-    /// The delay that is held against the threshold. Default: head of line.
+    /// The delay that is compared with the threshold. Default: head of line.
     pub delay: QueueDelay,
 }
 
@@ -24,7 +24,7 @@ impl Default for StepConfig {
 }
 
 impl StepConfig {
-    /// Checks every field: each value can be used.
+    /// Checks every field. All values can be used.
     ///
     /// # Errors
     /// None.

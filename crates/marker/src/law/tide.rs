@@ -1,14 +1,14 @@
-//! Tide: one height of the queue, marks for both classes by it, evenly spaced.
+//! Tide: evenly spaced marks for both classes, from one measure of the queue.
 //!
-//! Marks begin where the queue takes a threshold to leave, and are as many as would cut one sender to the radio's rate when it takes a
-//! tenth longer. Two things count as the queue:
+//! Marks begin when the queue takes longer than a threshold to drain. If it takes a tenth longer, there are enough marks to cut one sender
+//! to the rate of the radio. The queue is measured in two ways:
 //!
-//! - of an L4S flow alone the least backlog of the last round trip. What is gone within one is a burst, the turn of another UE, a fade or a late
-//!   report: no cut could have kept it away, and a Prague regains a segment a round trip (RFC 8289 tells a good queue from a bad one by the
-//!   least of an interval, too);
-//! - of a DRB with classic flows the backlog as it is. A classic sender is cut seldom, and fills a queue between two cuts.
+//! - For L4S flows alone it is the least backlog of the last round trip. A backlog that is gone within a round trip was a burst, the turn
+//!   of another UE, a fade or a late report. No cut could have avoided it, and Prague regains only a segment per round trip. (RFC 8289
+//!   also separates good from bad queues by the minimum over an interval.)
+//! - For a DRB with classic flows it is the current backlog. A classic sender is cut seldom, and fills a queue between two cuts.
 //!
-//! A classic packet has the odds that leave Reno or CUBIC the window which a Prague has at the L4S odds.
+//! The odds for a classic packet give Reno or CUBIC the window that Prague has at the L4S odds.
 
 mod standing;
 
@@ -21,20 +21,20 @@ use crate::mode::Mode;
 use crate::verdict::Class;
 use standing::Standing;
 
-/// Segments over the window at which the odds rise from the threshold: 2 are what a Prague answers by a segment a round trip, and a tenth
-/// above the threshold they are reached.
+/// Slope of the odds above the threshold, times the window in segments. Prague holds its window at two marks per round trip, and a tenth
+/// above the threshold gives these.
 const STEEPNESS: f64 = 20.0;
-/// Least steepness: ten times the threshold marks every packet, however long the window.
+/// Least steepness: at ten times the threshold every packet is marked, with any window.
 const MIN_STEEPNESS: f64 = 1.0 / 9.0;
 /// Factor of CUBIC's odds, `1.054 / sqrt(6)`: its mean window is `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` segments (RFC 9438 5.1, with C = 0.4 and
 /// beta = 0.7), Reno's at the odds `(x / 2)^2` is `sqrt(6) / x` (RFC 9438 4.3, with beta = 0.5).
 const CUBIC: f64 = 0.430_294;
-/// Round trip without the queue, of every DRB: that of the nearer server of L4Span's section 6. The mean of its flows' handshakes is no better
-/// (docs/measured/gate.md).
+/// Round trip without the queue, assumed for every DRB: that of the nearer server in L4Span's section 6. The mean of its flows' handshakes is no
+/// better (docs/measured/gate.md).
 const ROUND_TRIP: Duration = Duration::from_millis(38);
-/// Threshold of a DRB whose mode is throughput first: the queue at which SCReAM gives way by itself (docs/measured/senders.md).
+/// Threshold of a DRB whose mode is throughput first: the queue at which SCReAM slows down by itself (docs/measured/senders.md).
 const THROUGHPUT_FIRST: Duration = Duration::from_millis(30);
-/// Longest threshold of a DRB whose mode is delay first, as a part of the packet delay budget: the other half is the radio's.
+/// Longest threshold of a DRB whose mode is delay first, as a fraction of the packet delay budget. The other half is left for the radio.
 const OF_BUDGET: u64 = 2;
 
 /// The law `tide`.
@@ -44,11 +44,11 @@ const OF_BUDGET: u64 = 2;
 pub struct TideConfig {
     /// Sojourn at which marks begin. Default: 10 ms, two periods of TDD.
     pub tau_s: Duration,
-    /// Sojourn that is added to `tau_s` while classic flows use the DRB. Default: 5.7 ms, 0.15 of a round trip of 38 ms and half of what CUBIC takes
-    /// off its window at a mark: by so much the queue swings about its mean.
+    /// Sojourn added to `tau_s` while classic flows use the DRB. Default: 5.7 ms, 0.15 of a round trip of 38 ms. That is half of CUBIC's window
+    /// reduction at a mark, and so the swing of the queue about its mean.
     pub classic_margin: Duration,
-    /// Aim of the DRB, in place of a threshold that somebody has to choose. `throughput-first` lengthens it to 30 ms, `delay-first` shortens it to half
-    /// of the packet delay budget of the DRB's 5QI, and `by-5qi` is one of the two. Default: none.
+    /// Aim of the DRB, instead of a threshold. `throughput-first` lengthens the threshold to 30 ms, `delay-first` shortens it to half of the packet
+    /// delay budget of the DRB's 5QI, and `by-5qi` chooses one of the two. Default: none.
     pub mode: Option<Mode>,
 }
 
@@ -70,7 +70,7 @@ impl TideConfig {
         self.check_bounds()
     }
 
-    /// Configuration for a DRB whose first QoS flow has this 5QI (0: unknown): with a threshold in place of a mode.
+    /// Configuration for a DRB whose first QoS flow has this 5QI (0: unknown), with a threshold instead of a mode.
     pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
         // Without a mode the configured threshold holds.
         let Some(mode) = self.mode else { return self };
@@ -86,10 +86,10 @@ impl TideConfig {
     }
 }
 
-/// State of the law `tide`: sums of the odds of L4S packets and of all others. With one for both, odds that L4S packets add would mark
-/// classic ones.
+/// State of the law `tide`: sums of the odds of L4S packets and of all others. With one sum for both, the odds of L4S packets would
+/// mark classic ones.
 pub(crate) struct Tide {
-    /// Waits in seconds at which marks begin: of an L4S flow alone, and of a DRB with classic flows.
+    /// Waits in seconds at which marks begin: without classic flows in the DRB, and with them.
     begin: f64,
     begin_shared: f64,
     standing: Standing,
@@ -117,7 +117,7 @@ impl Law for Tide {
     const PROPERTIES: Properties = Properties {
         name: "tide",
         section: "tide",
-        acts_on: "predicted sojourn of what stood for a round trip, or of all",
+        acts_on: "predicted sojourn of the backlog or its standing part",
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,
         looks_at_head: false,
@@ -146,14 +146,14 @@ impl Law for Tide {
 }
 
 impl Tide {
-    /// Height of the queue of an L4S flow that has the DRB without classic flows.
+    /// Height of the queue in a DRB without classic flows.
     fn alone(&self, arrival: &Arrival) -> f64 {
         let Some(egress) = arrival.egress else { return 0.0 };
         height(arrival, wait(self.standing.least(), egress.rate), self.begin)
     }
 
-    /// Odds of an L4S packet in a DRB with classic flows, and the round trip of the packet's flow with the queue, in seconds. The rate is averaged over a
-    /// few round trips, as the answers of classic senders are.
+    /// Odds of an L4S packet in a DRB with classic flows, and the round trip of the packet's flow including the queue, in seconds. The rate is averaged
+    /// over a few round trips, because classic senders respond over a few round trips.
     fn shared(&self, arrival: &Arrival) -> (f64, f64) {
         let Some(average) = arrival.average else { return (0.0, 0.0) };
         let wait = wait(arrival.backlog, average);
@@ -164,20 +164,21 @@ impl Tide {
     }
 }
 
-/// Time in seconds in which a radio sends what waits. The packet at hand is not of it: one that finds nothing is no queue, however slow the radio.
+/// Time in seconds in which the radio sends the backlog. This excludes the packet at hand: one that finds no backlog is no queue, however slow the
+/// radio.
 fn wait(backlog: f64, rate: BitRate) -> f64 {
     backlog / rate.as_bytes_per_sec().max(1.0)
 }
 
-/// Height of a wait above the one at which marks begin, in multiples of it, by the steepness: less than nothing below it. By the window in
-/// segments the steepness is the same of one sender at any rate.
+/// Height of a wait above `begin`, in multiples of `begin`, times the steepness; negative below it. Dividing by the window in segments makes
+/// the marks per round trip of one sender the same at any rate.
 fn height(arrival: &Arrival, wait: f64, begin: f64) -> f64 {
     let under_way = arrival.average.map_or(0.0, BitRate::as_bytes_per_sec) * ROUND_TRIP.as_secs_f64();
     let steepness = STEEPNESS * arrival.segment / (under_way + arrival.backlog);
     (wait / begin - 1.0) * steepness.max(MIN_STEEPNESS)
 }
 
-/// Odds that leave Reno or CUBIC, whichever takes more, the window which a Prague has at the odds `x`.
+/// Odds that give Reno or CUBIC, whichever needs more, the window that Prague has at the odds `x`.
 fn classic(x: f64, rtt: f64) -> f64 {
     let cubic = CUBIC * x;
     (x * x / 4.0).max(rtt * cubic * f64::from(libm::cbrtf(cubic as f32)))

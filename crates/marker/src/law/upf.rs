@@ -1,8 +1,8 @@
-//! Marking at the UPF (TS 23.501 5.37.3, TS 29.244 5.38.1): the RAN measures congestion and reports it as a percentage,
-//! the UPF marks that share of the flow's packets until the next report.
+//! Marking at the UPF (TS 23.501 5.37.3, TS 29.244 5.38.1). The RAN measures congestion and reports it as a percentage. The
+//! UPF marks that share of the flow's packets until the next report.
 //!
-//! The percentage is what the RAN makes of its queue by a ramp. It travels in hundredths of a percent (TS 38.415 5.5.3,
-//! 0 to 10000), at its own period and with its own delay: that is what this loop costs against marking in the RAN.
+//! The RAN computes the percentage from its queue with a ramp, and sends it in hundredths of a percent (TS 38.415 5.5.3,
+//! 0 to 10000). The reports have a period and a delay: the cost of this loop compared with marking in the RAN.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -19,12 +19,12 @@ const PIPELINE: usize = 32;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UpfConfig>))]
 pub struct UpfConfig {
-    /// Measure by which the RAN turns its queue into a percentage. Default: as the law `ramp`.
+    /// Ramp by which the RAN turns its queue into a percentage. Default: as in the law `ramp`.
     pub ramp: RampConfig,
     /// Time between two reports to the UPF. Default: 10 ms.
     pub report_interval: Duration,
-    /// Time from measuring to the UPF's first mark: uplink GTP-U, processing, and the downlink leg that the marked packet
-    /// travels. At most 32 report intervals. Default: 10 ms.
+    /// Time from a measurement to the first mark that results from it: uplink GTP-U, processing in the UPF, and the downlink path
+    /// of the marked packet. At most 32 report intervals. Default: 10 ms.
     pub report_delay: Duration,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Upf {
     first: usize,
     len: usize,
     next_report: Instant,
-    /// The last report, held: what the UPF marks with.
+    /// The last report, by which the UPF marks.
     held: u16,
 }
 
@@ -89,7 +89,7 @@ impl Law for Upf {
     const PROPERTIES: Properties = Properties {
         name: "upf",
         section: "upf",
-        acts_on: "what the RAN reports of a ramp, late",
+        acts_on: "a ramp's percentage, which the RAN reports late",
         signals_to: "L4S",
         decides: Decides::OnArrival,
         looks_at_head: true,
@@ -138,7 +138,7 @@ impl Upf {
     }
 }
 
-/// A share as congestion information has it, in hundredths of a percent.
+/// A share in hundredths of a percent, as in congestion information.
 fn hundredths(congestion: f64) -> u16 {
     (congestion * 10_000.0 + 0.5) as u16
 }

@@ -1,4 +1,4 @@
-//! The DRBs of one UE, and which QoS flow goes to which.
+//! The DRBs of one UE, and the mapping of QoS flows to them.
 
 use alloc::boxed::Box;
 
@@ -27,8 +27,8 @@ const NONE: u8 = u8::MAX;
 
 /// DRBs of a UE by identity and by QoS flow.
 ///
-/// With thousands of UEs every wait for memory counts: the DRB that was set up first, for most UEs their only one, lies here and
-/// not behind a pointer.
+/// With thousands of UEs every wait for memory counts. So the first DRB, for most UEs the only one, is stored here and not behind a
+/// pointer.
 #[repr(C)]
 pub(super) struct Drbs {
     first: Option<DrbMarker>,
@@ -65,19 +65,19 @@ impl Drbs {
         self.others.is_some()
     }
 
-    /// The DRB that was set up first, for most UEs their only one.
+    /// The DRB that was set up first, for most UEs the only one.
     #[inline]
     pub(super) fn first(&self) -> Option<&DrbMarker> {
         self.first.as_ref()
     }
 
-    /// The DRB that was set up first, to change.
+    /// The DRB that was set up first, mutable.
     #[inline]
     pub(super) fn first_mut(&mut self) -> Option<&mut DrbMarker> {
         self.first.as_mut()
     }
 
-    /// Takes a DRB in, whose identity is valid and not in use.
+    /// Adds a DRB. Its identity must be valid and not in use.
     pub(super) fn insert(&mut self, drb: DrbId, marker: DrbMarker) {
         let Some(index) = drb.index() else { return };
         // Also once the first one was released: the next that is set up has its memory.
@@ -138,7 +138,7 @@ impl Drbs {
         self.first.iter().chain(others.map(Box::as_ref))
     }
 
-    /// Marker of a DRB, to change; `None` for one that is not set up.
+    /// Marker of a DRB, mutable; `None` for one that is not set up.
     #[inline]
     pub(super) fn get_mut(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {
         match drb.index() {

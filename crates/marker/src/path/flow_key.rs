@@ -7,13 +7,13 @@ use siphasher::sip::SipHasher13;
 use tidemark_core::FlowId;
 use tidemark_wire::ip::FiveTuple;
 
-/// Secret that flows are hashed with, so that nobody outside can craft tuples that meet in one slot of a table.
+/// Secret key of the flow hash, so that nobody outside can craft tuples that collide in one slot of a table.
 ///
-/// Two keyed steps, some twenty instructions in place of a cipher's hundreds. The first is NH (Black et al., "UMAC", CRYPTO 1999,
+/// The hash has two keyed steps of some twenty instructions; a cipher takes hundreds. The first is NH (Black et al., "UMAC", CRYPTO 1999,
 /// section 4.2): pairs of words, a secret number added to each, are multiplied and the products summed. Two tuples give
 /// the same sum for one key in 2^64. The second is multilinear hashing (Carter and Wegman; Lemire and Kaser, "Strongly
 /// universal string hashing is fast", 2014) of the sum: two sums get the same id, or ids with any other relation, for one
-/// key in 2^32. So tuples that are chosen without the key meet no more often than by chance.
+/// key in 2^32. So tuples chosen without the key collide no more often than by chance.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct FlowKey {
@@ -22,7 +22,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// Makes a key of 16 random bytes, drawn once for each instance.
+    /// Makes a key from 16 random bytes, drawn once for each instance.
     pub fn new(secret: &[u8; 16]) -> Self {
         let (low, high) = secret.split_at(8);
         let word = |half: &[u8]| half.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -36,7 +36,7 @@ impl FlowKey {
         Self { pairs: [[a, b], [c, d], [e, f]], sum }
     }
 
-    /// The id of the flow that downlink packets with this five-tuple belong to.
+    /// The id of the flow of downlink packets with this five-tuple.
     // Part of its caller, so that the tuple is never put together in memory.
     #[inline(always)]
     pub fn flow(&self, tuple: &FiveTuple) -> FlowId {

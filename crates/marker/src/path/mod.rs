@@ -1,7 +1,7 @@
 //! The packet path: real IP packets in, verdicts out, marks and feedback written in place.
 //!
-//! A [`Ue`] holds what one UE's DRBs need. It knows no other UE, so that a caller may serve every UE on the strand that it
-//! already has; a [`Shard`] holds the UEs of one thread, and [`shard_of`] says which.
+//! A [`Ue`] holds the state of one UE's DRBs. It shares nothing with other UEs, so a caller may serve each UE on the strand that
+//! it already has. A [`Shard`] holds the UEs of one thread; [`shard_of`] chooses the shard of a UE.
 //!
 //! | in a gNB's CU-UP | call |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | a packet leaves the caller's own queue | [`Ue::dequeue`], for laws that decide there |
 //! | DL DATA DELIVERY STATUS on F1-U | [`Ue::feedback`] |
 //! | a packet towards the UPF, in clear | [`Ue::uplink`] |
-//! | a QoS flow is to be marked, to be left alone, or to be reported to the UPF | [`Ue::set_marking`], [`Ue::congestion`] |
+//! | a QoS flow is marked here, not marked, or reported to the UPF | [`Ue::set_marking`], [`Ue::congestion`] |
 //! | DRB set-up, release | [`Ue::add_drb`], [`Ue::remove_drb`] |
 //! | the UE moves to another CU-UP | [`Ue::export`] there, [`Ue::import`] here |
 //! | handover of all DRBs, or of one | [`Ue::handover`], [`Ue::handover_drb`] |

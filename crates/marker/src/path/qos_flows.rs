@@ -1,16 +1,16 @@
-//! QoS flows of a UE that are not marked here, by their QFIs.
+//! QoS flows of a UE that are not marked here, by QFI.
 
 use alloc::boxed::Box;
 
 use crate::path::drbs::QFIS;
 use crate::qos_flow::{Marking, QosFlow};
 
-/// Table of a UE's QoS flows. A UE whose flows are all marked here, as most are, has none.
+/// Table of a UE's QoS flows. A UE whose flows are all marked here, the usual case, has none.
 #[derive(Default)]
 pub(super) struct QosFlows(Option<Box<[QosFlow; QFIS]>>);
 
 impl QosFlows {
-    /// Marks the QoS flow with this QFI, which exists, so from now on.
+    /// Sets the marking of the QoS flow with this QFI, which must exist.
     pub(super) fn set(&mut self, qfi: u8, marking: Marking) {
         if marking != Marking::Downlink || self.0.is_some() {
             let flows = self.0.get_or_insert_with(|| Box::new([QosFlow::default(); QFIS]));

@@ -1,4 +1,4 @@
-//! A UE moves to another CU-UP, and its connections with it.
+//! Move of a UE, with its connections, to another CU-UP.
 
 use tidemark_core::Instant;
 use tidemark_wire::ip::FiveTuple;
@@ -10,17 +10,17 @@ use crate::path::ue::Ue;
 use crate::relocation::{self, Record, RelocationError, Wrong, check};
 
 impl Ue {
-    /// Bytes that [`export`](Self::export) writes now.
+    /// Number of bytes that [`export`](Self::export) would write now.
     pub fn export_len(&self) -> usize {
         relocation::len(self.drbs.all().map(|marker| marker.flows.export().count()).sum())
     }
 
-    /// Writes the UE's TCP connections for the CU-UP that it moves to: their five-tuples, what their ends agreed on, what was added to their
-    /// counters and the marks that no acknowledgement carried yet. Gives the length in bytes; `None` for a buffer that is shorter
-    /// than [`export_len`](Self::export_len). Estimates and queues stay: they are of the old radio.
+    /// Writes the UE's TCP connections for the CU-UP to which it moves: their five-tuples, the agreed ECN mode, the additions to their
+    /// counters, and the marks that no acknowledgement carried yet. Gives the length in bytes, or `None` for a buffer shorter than
+    /// [`export_len`](Self::export_len). Estimates and queues are left out, because they belong to the old radio.
     ///
-    /// The UE goes on as it was. What its acknowledgements carry after the export is lacking at the other CU-UP, so that the last packet comes
-    /// before it.
+    /// The UE itself does not change. Export after its last packet here: marks carried by acknowledgements after the export would be
+    /// missing at the other CU-UP.
     pub fn export(&self, buffer: &mut [u8]) -> Option<usize> {
         let length = self.export_len();
         let records = self
@@ -31,12 +31,12 @@ impl Ue {
         Some(length)
     }
 
-    /// Takes in what another CU-UP has exported, before the UE's first packet here. Connections go to the DRB of the same identity, or to
-    /// the first, as those of a DRB that is removed; where there is no room the weakest are forgotten, and counted. A connection whose opening was
-    /// seen here stays as it is.
+    /// Imports the state that another CU-UP has exported. Call it before the UE's first packet here. Connections go to the DRB of the same
+    /// identity, or to the first DRB, like those of a DRB that is removed. If there is no room, the weakest are forgotten and counted. A
+    /// connection whose handshake was seen here is not changed.
     ///
     /// # Errors
-    /// As [`RelocationError`] lists; nothing has changed then.
+    /// Those of [`RelocationError`]; nothing has changed then.
     pub fn import(&mut self, now: Instant, bytes: &[u8]) -> Result<(), RelocationError> {
         let connections = relocation::read(bytes, |record| Connection::restore(now, record))?;
         // Without a DRB there is no table to take the connections in.

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 use crate::path::ue::Ue;
 
-/// Names a UE of a [`Shard`], for as long as it stays there.
+/// Handle of a UE in a [`Shard`], valid until the UE is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct UeHandle {
     index: u32,
     generation: u32,
 }
 
-/// The UEs that one thread serves. It shares nothing with other shards, so that no call takes a lock.
+/// The UEs of one thread. It shares nothing with other shards, so that no call takes a lock.
 pub struct Shard {
     // The UEs lie here and not behind pointers, so that what every packet reads fills few pages; generations are apart,
     // so that none of it is read for them.
@@ -21,7 +21,8 @@ pub struct Shard {
     free: Vec<u32>,
 }
 
-/// The shard, of `shards`, that serves the UE with this number. The same for every call, and even over any numbering.
+/// The index, below `shards`, of the shard for the UE with this number. It is the same in every call, and the shares are even for any
+/// numbering.
 ///
 /// # Panics
 /// If there are no shards.
@@ -40,17 +41,17 @@ impl Shard {
         Self { ues, generations: alloc::vec![0; capacity as usize], free: (0..capacity).rev().collect() }
     }
 
-    /// Takes a UE in. The UE comes back if every slot is taken.
+    /// Adds a UE.
     ///
     /// # Errors
-    /// UE that found no slot.
+    /// The UE, if every slot is taken.
     pub fn add(&mut self, ue: Box<Ue>) -> Result<UeHandle, Box<Ue>> {
         let Some(index) = self.free.pop() else { return Err(ue) };
         self.ues[index as usize] = Some(*ue);
         Ok(UeHandle { index, generation: self.generations[index as usize] })
     }
 
-    /// Lets a UE go, to be released or to move to another shard. Its handle is void from then on.
+    /// Removes a UE, to release it or to move it to another shard. Its handle is invalid from then on.
     pub fn remove(&mut self, handle: UeHandle) -> Option<Box<Ue>> {
         let generation = self.generations.get_mut(handle.index as usize)?;
         // The slot may have another UE by now.
@@ -63,9 +64,8 @@ impl Shard {
         Some(Box::new(ue))
     }
 
-    /// Reads what the next packet of a UE's QoS flow will need, and does nothing with it. A caller who has several packets
-    /// at hand says so for each of them first: their waits for memory, which are most of what a packet costs
-    /// with thousands of UEs, then pass at the same time.
+    /// Prefetches the memory that the next packet of a UE's QoS flow needs. A caller with several packets calls this for each of
+    /// them first. Their waits for memory, which are most of a packet's cost with thousands of UEs, then overlap.
     #[inline]
     pub fn warm(&self, handle: UeHandle, qfi: u8) {
         if let Some(ue) = self.ues.get(handle.index as usize).and_then(Option::as_ref) {
@@ -73,7 +73,7 @@ impl Shard {
         }
     }
 
-    /// A UE by its handle; `None` once it was removed.
+    /// The UE of a handle; `None` after it was removed.
     #[inline]
     pub fn ue(&mut self, handle: UeHandle) -> Option<&mut Ue> {
         let index = handle.index as usize;

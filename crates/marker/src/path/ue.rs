@@ -1,4 +1,4 @@
-//! One UE: packets and events as they come from a gNB.
+//! One UE, with packets and events in the form that a gNB has them.
 
 use core::hint::black_box;
 
@@ -28,13 +28,13 @@ pub enum SetupError {
     /// A QFI is not one of 0 to 63.
     #[error("qfi: must be at most 63")]
     Qfi,
-    /// The DRB exists.
+    /// The DRB is already set up.
     #[error("drb: is set up already")]
     Exists,
-    /// There is no such DRB to change.
+    /// The DRB is not set up.
     #[error("drb: is not set up")]
     NotSetUp,
-    /// A field of the marker's configuration cannot work.
+    /// A field of the marker's configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
@@ -45,12 +45,12 @@ pub enum NoReport {
     /// No DRB carries the QoS flow.
     #[error("qfi: no DRB carries it")]
     NoDrb,
-    /// The QoS flow is marked here, by the law.
+    /// The law marks the QoS flow here.
     #[error("qfi: is marked here")]
     MarkedHere,
 }
 
-/// Counters of a UE's packets outside of its DRBs' markers.
+/// Counters of a UE's packets, apart from those of its DRBs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[repr(C)]
@@ -59,18 +59,18 @@ pub struct UeCounters {
     pub downlink: u64,
     /// Uplink packets.
     pub uplink: u64,
-    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
+    /// Packets of either direction whose headers could not be read, or were not all in the given bytes; they pass unchanged.
     pub unparsed: u64,
-    /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+    /// Downlink packets of a QoS flow that no DRB carries; they pass unchanged.
     pub unknown_qfi: u64,
     /// Reports and PDCP events for a DRB that is not set up.
     pub unknown_drb: u64,
 }
 
-/// One UE of the packet path, with one PDU session: QFIs tell QoS flows apart within it (TS 23.501 5.7.1.1). A UE that has several sessions is a
-/// [`Ue`] for each.
+/// One UE of the packet path, with one PDU session, since QFIs identify QoS flows only within a session (TS 23.501 5.7.1.1). A UE with
+/// several sessions needs a [`Ue`] for each.
 ///
-/// Everything that packets read lies here, and the first DRB in it.
+/// All state that packets read is stored here, including the first DRB.
 #[repr(C, align(64))]
 pub struct Ue {
     pub(super) drbs: Drbs,
@@ -81,16 +81,16 @@ pub struct Ue {
 }
 
 impl Ue {
-    /// A UE without DRBs. The key tells its flows apart, and is best drawn at random once for the whole instance.
+    /// A UE without DRBs. The key hashes its flows, and is best drawn at random once for the whole instance.
     pub fn new(key: FlowKey) -> Self {
         Self { drbs: Drbs::new(), qos_flows: QosFlows::default(), counters: UeCounters::default(), key }
     }
 
-    /// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. A QoS flow
-    /// that another DRB carried moves over.
+    /// Sets up a DRB that carries these QoS flows, and allocates all memory that it will ever use. A QoS flow that another
+    /// DRB carried moves to the new one.
     ///
     /// # Errors
-    /// As [`SetupError`] lists; nothing has changed then.
+    /// Those of [`SetupError`]; nothing has changed then.
     pub fn add_drb(
         &mut self,
         drb: DrbId,
@@ -112,12 +112,11 @@ impl Ue {
         Ok(())
     }
 
-    /// A DRB that is set up is marked by another configuration from now on, and carries these QoS flows too. Its flows and what was
-    /// signalled to their senders stay, which they would not if it were removed and added; see [`DrbMarker::reconfigure`] for what else
-    /// stays. Memory is allocated and freed here.
+    /// Gives a DRB another configuration, and maps these QoS flows to it too. Unlike with a removal and a new set-up, its flows and their
+    /// signalled marks are kept. See [`DrbMarker::reconfigure`] for the other state that is kept. This call allocates and frees memory.
     ///
     /// # Errors
-    /// As [`SetupError`] lists; nothing has changed then.
+    /// Those of [`SetupError`]; nothing has changed then.
     pub fn reconfigure_drb(
         &mut self,
         now: Instant,
@@ -134,8 +133,8 @@ impl Ue {
         Ok(())
     }
 
-    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up. Its flows and what was signalled to
-    /// their senders go to another DRB of the UE, if there is one.
+    /// Releases a DRB and gives its final counters; `None` if it is not set up. Its flows and their signalled marks go to another DRB of
+    /// the UE, if there is one.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
         let removed = self.drbs.remove(drb)?;
         let mut counters = removed.counters();
@@ -147,14 +146,14 @@ impl Ue {
         Some(counters)
     }
 
-    /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
+    /// Maps a QoS flow to this DRB from now on. False for a QFI or a DRB that does not exist.
     pub fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
         self.drbs.map_qfi(qfi, drb)
     }
 
-    /// Marks the downlink packets of a QoS flow so from now on, whichever DRB carries it; at first each is marked by its DRB's law. Marks
-    /// that are on their way in acknowledgements get there. Memory is allocated for the first QoS flow that is not marked here. False for a
-    /// QFI that does not exist.
+    /// Sets the marking of a QoS flow's downlink packets from now on, in any DRB. Initially the law of the DRB marks each QoS flow. Marks that
+    /// already wait for acknowledgements are still sent. The first QoS flow that is not marked here allocates memory. False for a QFI that does
+    /// not exist.
     pub fn set_marking(&mut self, qfi: u8, marking: Marking) -> bool {
         if is_qfi(qfi) {
             self.qos_flows.set(qfi, marking);
@@ -165,23 +164,23 @@ impl Ue {
     /// Reports the congestion of a QoS flow's downlink since the last report.
     ///
     /// # Errors
-    /// As [`NoReport`] lists.
+    /// Those of [`NoReport`].
     pub fn congestion(&mut self, now: Instant, qfi: u8) -> Result<CongestionReport, NoReport> {
         let has_queue = self.drbs.marker(qfi).ok_or(NoReport::NoDrb)?.has_queue(now);
         self.qos_flows.unmarked(qfi).map(|qos_flow| qos_flow.report(has_queue)).ok_or(NoReport::MarkedHere)
     }
 
-    /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
-    /// forgotten, and so are its queues; SDUs that PDCP retransmits are to be announced once more. Flows and their
-    /// counters move with the UE. It is [`handover_drb`](Self::handover_drb) for every DRB.
+    /// Call it when the UE moves to another DU or cell, or its DRBs are re-established. The measurements of the old radio and its
+    /// queues are forgotten, and SDUs that PDCP retransmits must be announced again. Flows and their counters are kept. It is
+    /// [`handover_drb`](Self::handover_drb) for every DRB.
     pub fn handover(&mut self, now: Instant) {
         for marker in self.drbs.markers() {
             marker.handle_handover(now);
         }
     }
 
-    /// A DRB moved to another DU or cell, or was re-established: what was measured of its old radio is forgotten, and so is its queue; SDUs
-    /// that PDCP retransmits are to be announced once more. Other DRBs keep theirs, and with it what was announced of them since.
+    /// Call it when a DRB moves to another DU or cell, or is re-established. The measurements of its old radio and its queue are forgotten,
+    /// and SDUs that PDCP retransmits must be announced again. Other DRBs keep theirs, including SDUs announced since.
     pub fn handover_drb(&mut self, now: Instant, drb: DrbId) {
         if let Some(marker) = self.marker(drb) {
             marker.handle_handover(now);
@@ -197,21 +196,21 @@ impl Ue {
         }
     }
 
-    /// A downlink packet of this QoS flow, in clear. A mark is set in place; a packet to be dropped is left to the
-    /// caller. What cannot be read or belongs to no DRB passes as it is.
+    /// Takes a downlink packet of this QoS flow, unciphered. A mark is written in place; the caller drops a packet itself. A
+    /// packet that cannot be read or belongs to no DRB passes unchanged.
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
         let len = packet.len();
         self.downlink_front(now, qfi, packet, len)
     }
 
-    /// Does the work of [`downlink`](Self::downlink) for a packet of up to `len` bytes of which a buffer has the first ones, as where a host
-    /// keeps packets in segments. A packet whose headers are not all there passes and counts as unparsed.
+    /// Does the work of [`downlink`](Self::downlink) for a packet of at most `len` bytes, of which `front` need only hold the first ones, for
+    /// hosts that keep packets in segments. A packet with incomplete headers passes and counts as unparsed.
     pub fn downlink_front(&mut self, now: Instant, qfi: u8, front: &mut [u8], len: usize) -> Verdict {
         self.decide_downlink(now, qfi, front, len).map_or(Verdict::Pass, |outcome| outcome.applied())
     }
 
-    /// Does the work of [`downlink_front`](Self::downlink_front) and gives the reasons for the verdict too, for [`decision`](Self::decision).
-    /// `None` for a packet that no law was asked about: it passes.
+    /// Does the work of [`downlink_front`](Self::downlink_front) and also gives the reasons, for [`decision`](Self::decision). `None` for a
+    /// packet about which no law was asked: it passes.
     // Part of its caller, so that a caller who looks at no reasons doesn't pay for them.
     #[inline(always)]
     pub fn decide_downlink(&mut self, now: Instant, qfi: u8, front: &mut [u8], len: usize) -> Option<Outcome> {
@@ -245,7 +244,7 @@ impl Ue {
         Some(outcome)
     }
 
-    /// PDCP gave the packet this SN and sends it to the DU; `size` is the PDU's.
+    /// Takes the SN that PDCP gave to a packet sent to the DU. `size` is that of the PDU.
     #[inline]
     pub fn pdcp_pdu(&mut self, now: Instant, drb: DrbId, sn: u32, size: Bytes) {
         if let Some(marker) = self.marker(drb) {
@@ -253,8 +252,8 @@ impl Ue {
         }
     }
 
-    /// PDCP sends an SDU that it had numbered to the DU again: as at a handover, where everything that the new DU gets counts. What this DU
-    /// was sent before does not count twice.
+    /// Takes a numbered SDU that PDCP sends to the DU again, for example after a handover, where it counts for the new DU. An SDU that this DU
+    /// already got does not count twice.
     pub fn pdcp_retransmission(&mut self, now: Instant, drb: DrbId, sn: u32, size: Bytes) {
         if let Some(marker) = self.marker(drb) {
             marker.handle_pdcp_retransmission(now, sn, size);
@@ -266,16 +265,16 @@ impl Ue {
         self.drbs.get(drb).map(DrbMarker::sn_length)
     }
 
-    /// PDCP discarded an SDU that it had numbered.
+    /// Takes an SDU that PDCP discarded after numbering it.
     pub fn discard(&mut self, now: Instant, drb: DrbId, sn: u32) {
         if let Some(marker) = self.marker(drb) {
             marker.handle_discard(now, sn);
         }
     }
 
-    /// A packet leaves the queue in front of the radio after `sojourn`, with `behind` bytes staying: where laws that decide there do
-    /// so ([`Decides::OnLeaving`](crate::Decides::OnLeaving)), which pass everything in [`downlink`](Self::downlink). For a caller whose own queue it
-    /// is, with packets in clear; other laws pass everything here. After a drop the next packet is asked about, at the same time.
+    /// Takes a packet that leaves the queue before the radio after `sojourn`; `behind` bytes remain. It is for laws that decide there
+    /// ([`Decides::OnLeaving`](crate::Decides::OnLeaving)) and pass everything in [`downlink`](Self::downlink), and for callers that own the queue and
+    /// have the packets unciphered. Other laws pass everything here. After a drop the caller asks for the next packet, at the same time.
     pub fn dequeue(
         &mut self,
         now: Instant,
@@ -288,7 +287,7 @@ impl Ue {
         self.dequeue_front(now, drb, packet, len, sojourn, behind)
     }
 
-    /// Does the work of [`dequeue`](Self::dequeue) for a packet of up to `len` bytes of which a buffer has the first ones.
+    /// Does the work of [`dequeue`](Self::dequeue) for a packet of at most `len` bytes, of which `front` need only hold the first ones.
     pub fn dequeue_front(
         &mut self,
         now: Instant,
@@ -319,7 +318,7 @@ impl Ue {
         verdict
     }
 
-    /// The DU reports on a DRB.
+    /// Takes a report of the DU on a DRB.
     #[inline]
     pub fn feedback(&mut self, now: Instant, drb: DrbId, report: &DeliveryStatus) {
         if let Some(marker) = self.marker(drb) {
@@ -328,14 +327,14 @@ impl Ue {
         }
     }
 
-    /// An uplink packet, in clear. Congestion feedback is written in place where a flow's is short-circuited.
+    /// Takes an uplink packet, unciphered. If the feedback of its flow is short-circuited, it is written in place.
     pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
         let len = packet.len();
         self.uplink_front(now, packet, len);
     }
 
-    /// Does the work of [`uplink`](Self::uplink) for a packet of up to `len` bytes of which a buffer has the first ones. One whose headers
-    /// are not all there stays as it is and counts as unparsed.
+    /// Does the work of [`uplink`](Self::uplink) for a packet of at most `len` bytes, of which `front` need only hold the first ones. A packet
+    /// with incomplete headers stays unchanged and counts as unparsed.
     pub fn uplink_front(&mut self, now: Instant, front: &mut [u8], len: usize) {
         self.counters.uplink += 1;
         // For most UEs it is the DRB that has the connection: its memory is on its way while headers are read.
@@ -374,26 +373,26 @@ impl Ue {
         self.drbs.get(drb).map(|marker| marker.estimate(now))
     }
 
-    /// Describes an outcome of a DRB's marker with the state that it was decided in. It is asked right after
-    /// [`decide_downlink`](Self::decide_downlink) with the same time. `None` for a DRB that is not set up.
+    /// Describes an outcome of a DRB's marker together with the state behind it. Call it right after
+    /// [`decide_downlink`](Self::decide_downlink), with the same time. `None` for a DRB that is not set up.
     pub fn decision(&self, now: Instant, drb: DrbId, outcome: Outcome) -> Option<Decision> {
         self.drbs.get(drb).map(|marker| marker.decision(now, outcome))
     }
 
-    /// Addresses of what a downlink packet reads beyond the UE itself: those of its flow. They are for a caller that has several packets at
-    /// hand, and begins to fetch what each of them needs before it handles the first. A UE with several DRBs may have the flow elsewhere.
+    /// Addresses that a downlink packet reads beyond the UE itself: those of its flow. A caller with several packets can prefetch them for all
+    /// packets before it handles the first. A UE with several DRBs may have the flow elsewhere.
     #[inline]
     pub fn downlink_addresses(&self, front: &[u8], len: usize) -> impl Iterator<Item = *const u8> {
         self.flow_addresses(Headers::parse_front(front, len).ok().map(|headers| headers.five_tuple))
     }
 
-    /// Addresses of what an uplink packet reads, in the same way.
+    /// Addresses that an uplink packet reads, in the same way.
     #[inline]
     pub fn uplink_addresses(&self, front: &[u8], len: usize) -> impl Iterator<Item = *const u8> {
         self.flow_addresses(Headers::parse_front(front, len).ok().map(|headers| headers.five_tuple.reversed()))
     }
 
-    /// Addresses of what a report on a DRB reads, in the same way.
+    /// Addresses that a report on a DRB reads, in the same way.
     #[inline]
     pub fn report_addresses(&self, drb: DrbId) -> impl Iterator<Item = *const u8> {
         self.drbs.get(drb).into_iter().flat_map(DrbMarker::report_addresses)
@@ -414,12 +413,12 @@ impl Ue {
         self.drbs.all().map(DrbMarker::counters)
     }
 
-    /// Marks of a DRB that wait for an acknowledgement, as [`DrbMarker::pending_marks`] has them.
+    /// Marks of a DRB that wait for an acknowledgement; see [`DrbMarker::pending_marks`].
     pub fn pending_marks(&self, drb: DrbId) -> Option<u64> {
         self.drbs.get(drb).map(DrbMarker::pending_marks)
     }
 
-    /// Counters of packets outside of the DRBs.
+    /// Counters of the UE, apart from those of its DRBs.
     pub fn counters(&self) -> UeCounters {
         self.counters
     }

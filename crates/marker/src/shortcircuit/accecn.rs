@@ -1,27 +1,26 @@
 //! AccECN (RFC 9768): the node adds its marks to the client's counters.
 //!
-//! The sender sees `client + added` in the ACE field and in the option's CE bytes, and the ECT bytes less what became CE.
-//! Marks are pending until an acknowledgement has room for them:
+//! The sender sees `client + added` in the ACE field and in the option's CE bytes. From the ECT bytes, the bytes that became CE are
+//! subtracted. Marks are pending until an acknowledgement has room for them:
 //!
-//! - in packets, for no more than it newly acknowledges, less what the client itself counted, and for no more
-//!   than the three bits can count;
-//! - in bytes, for no more than it newly acknowledges and than the option's ECT counter grew by, so that no
-//!   counter ever goes backwards, and never before their packets were counted.
+//! - in packets, it has room for the packets that it newly acknowledges, minus those that the client itself counted, and for no
+//!   more than the three bits can count;
+//! - in bytes, it has room for the bytes that it newly acknowledges, but no more than the growth of the option's ECT counter, so
+//!   that no counter ever goes backwards. Bytes are never carried before their packets.
 //!
-//! What a flight could not carry is let go: of a storm of marks at most one flight is carried after it. Marks let go are counted, and the next
-//! packet is marked in their place, so that the sender hears of the queue at all. The bytes of
-//! marks carried while the client's option has no CE counter, since it has seen no CE itself, are let go, too: the sender
-//! takes their packets for full segments, and would take the bytes, all at once when the counter appears, for new marks.
+//! Marks that a flight could not carry are let go. So after a storm of marks at most one flight of them is carried. Marks let go are
+//! counted, and the next packet is marked instead, so that the sender still learns of the queue. The option has no CE counter until
+//! the client has seen CE itself. The bytes of marks carried before that are let go too: the sender assumes full segments for their
+//! packets, and would take the bytes for new marks when the counter appears.
 //!
-//! The first feedback of a connection is never made zero, and a zero of the client's is never hidden: the sender takes it for a field that
-//! somebody on the way clears, and does without ECN (RFC 9768 3.2.2.4). Marks that would change that wait.
+//! The first feedback of a connection is never made zero, and a zero from the client is never hidden. The sender takes a zero as the
+//! sign of a field cleared on the path, and then does without ECN (RFC 9768 3.2.2.4). Marks that would change this wait.
 //!
-//! While a client acknowledges more segments at once than the field has room for marks, as one that receives them in bundles, or none, as
-//! one that waits for a lost segment, the further marks are left to the packets themselves: these it has to acknowledge
-//! in time (section 3.2.2.5.1).
+//! A client may acknowledge more segments at once than the field has room for marks, if it receives them in bundles. Or it may
+//! acknowledge none, while it waits for a lost segment. In both cases further marks are set on the packets themselves, which the
+//! client has to acknowledge in time (section 3.2.2.5.1).
 //!
-//! An acknowledgement that was overtaken by a later one carries what the later one carried, so that the sender learns
-//! nothing from it, whether it looks or not.
+//! An acknowledgement that a later one overtook gets the counters of the later one, so that the sender learns nothing new from it.
 
 use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpView};

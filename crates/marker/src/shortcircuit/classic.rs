@@ -1,4 +1,4 @@
-//! Classic ECN (RFC 3168 6.1.3): a receiver that saw CE echoes it on every acknowledgement until CWR arrives.
+//! Classic ECN (RFC 3168 6.1.3): a receiver that saw CE echoes it in every acknowledgement until CWR arrives.
 
 use tidemark_core::{TcpFeedback, TcpView};
 

@@ -1,9 +1,9 @@
-//! The feedback short-circuit (L4Span section 4.4): a mark is not set on the downlink packet but written into the next
-//! acknowledgements on their way up, so that it does not wait in the RLC queue and cross the radio twice.
+//! The feedback short-circuit (L4Span section 4.4): a mark is not set on the downlink packet but written into the next uplink
+//! acknowledgements. So it does not wait in the RLC queue or cross the radio twice.
 //!
-//! The node keeps counters beside the client's: what it adds, it adds for good. A flow takes part if both ends agreed on AccECN or
-//! classic ECN under the node's eyes; every other (UDP, QUIC, a connection that began elsewhere) has its packets marked. So has a
-//! connection whose ends authenticate TCP headers: they would drop every acknowledgement that was rewritten.
+//! The node keeps counters beside the client's, and never takes back an addition. A flow takes part if the node saw both ends agree
+//! on AccECN or classic ECN. All other flows (UDP, QUIC, a connection that began elsewhere) have their packets marked. So does a
+//! connection whose ends authenticate TCP headers, since they would drop every rewritten acknowledgement.
 
 mod accecn;
 mod classic;
@@ -17,8 +17,8 @@ use classic::ClassicEcn;
 
 /// Agreement of two ends, and the counters of a flow that takes part.
 ///
-/// The counters of a connection that goes on are never thrown away for a SYN alone, which may be late or somebody else's: the answer to
-/// it, from the other side, is what begins a connection (RFC 5961 4 has hosts keep theirs, too).
+/// A SYN alone never resets the counters of a connection, because it may be late or forged. Only the answer from the other side begins a
+/// new connection (hosts also keep theirs, RFC 5961 4).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback {
     agreed: Agreed,

@@ -1,4 +1,4 @@
-//! Segments under way, by which acknowledged bytes are counted in segments.
+//! Segments under way, to count acknowledged bytes in segments.
 
 use crate::relocation::{SegmentsRecord, Wrong, check};
 
@@ -7,9 +7,9 @@ const RUNS: usize = 4;
 
 /// Sequence numbers sent on a connection, in runs of segments of one size.
 ///
-/// All segments of a run have its size, but the last, which may be shorter: a write ends so. Bytes acknowledged within a run are then a whole
-/// number of segments, rounded up. Nothing is forgotten before it is acknowledged, and nothing is remembered after it: one large segment counts until
-/// it is passed. Where there are more runs than are told apart, the newest takes further segments in and has the size of its largest.
+/// All segments of a run have the same size, but the last may be shorter, at the end of a write. Bytes acknowledged within a run are then a
+/// whole number of segments, rounded up. A segment is remembered until it is acknowledged, and no longer. If there are more runs than can be
+/// kept, the newest run takes the further segments and has the size of its largest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segments {
     end: u32,

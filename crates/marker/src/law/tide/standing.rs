@@ -1,11 +1,11 @@
-//! What stands in a queue: the least that arrivals found in a round trip.
+//! The standing queue: the least backlog that arrivals found in a round trip.
 
 use tidemark_core::{Duration, Instant};
 
 use crate::law::interface::Arrival;
 
-/// Fewest reports in a round. Of a clock whose reports are late by up to two periods, each by another time, one of seven is nearly in time
-/// (`tests/jitter.rs`): what it leaves is queued.
+/// Fewest reports in a round. If periodic reports are late by different times of up to two periods, one of seven is nearly in time
+/// (`tests/jitter.rs`). The backlog that it leaves is really queued.
 const REPORTS: u64 = 7;
 
 /// Least backlog in bytes of the last one to two rounds, of a round trip and seven reports each.
@@ -23,7 +23,7 @@ impl Default for Standing {
 }
 
 impl Standing {
-    /// Takes an arrival. Between two of them the backlog only falls, so that each finds the least since the one before.
+    /// Takes an arrival. Between two arrivals the backlog only falls, so each finds the least since the previous one.
     #[inline]
     pub(super) fn arrive(&mut self, arrival: &Arrival, round_trip: Duration) {
         if arrival.now > self.until.0 && arrival.reports >= self.until.1 {
@@ -40,7 +40,7 @@ impl Standing {
     }
 }
 
-/// Lesser of two numbers. `f64::min` looks for NaN besides, which takes four times as many instructions.
+/// Lesser of two numbers. `f64::min` also checks for NaN, which takes four times as many instructions.
 #[inline]
 fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
