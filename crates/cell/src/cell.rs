@@ -1,4 +1,4 @@
-//! The cell: CU-UP, F1-U, DU and UEs wired together.
+//! The cell: CU-UP, F1-U, DU and UEs connected together.
 
 mod control;
 mod downlink;
@@ -21,8 +21,8 @@ use upstream::Upstream;
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
-/// Packets and the passing of time go in; [`poll_output`](Self::poll_output) says what came of it. With nothing to send it
-/// has no deadline and costs nothing.
+/// The caller passes packets and the time in, and takes results from [`poll_output`](Self::poll_output). A cell with nothing to
+/// send has no deadline and costs nothing.
 pub struct Cell<P> {
     cu: CuUp,
     f1u: F1u<P>,
@@ -31,7 +31,7 @@ pub struct Cell<P> {
 }
 
 impl<P: Inspect> Cell<P> {
-    /// An empty cell, whose random numbers all follow from `seed`.
+    /// An empty cell. All its random numbers derive from `seed`.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -55,7 +55,7 @@ impl<P: Inspect> Cell<P> {
         self.add_ue_as(id, first, config)?;
         Ok(id)
     }
-    /// Admits a UE under an index that no other has, from which its random numbers follow, its bearers from `first` on.
+    /// Admits a UE under a unique index, from which its random numbers derive. Its bearers have indices from `first` on.
     pub(crate) fn add_ue_as(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
         self.cu.add_ue(id, first, config)?;
@@ -64,24 +64,24 @@ impl<P: Inspect> Cell<P> {
         du.add_ue(id, first, config, &mut upstream).inspect_err(|_| drop(self.cu.take_ue(id)))
     }
 
-    /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
+    /// Puts a flow of a UE into the QoS flow with this QFI, regardless of the packet filters, like a packet detection rule for its
     /// addresses and ports.
     ///
     /// # Errors
-    /// There is no such QoS flow.
+    /// The QFI, if there is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
         let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.around.ues.get_mut(id)) else { return Ok(()) };
         let known = sdap.name(flow, qfi) && ue.sdap_mut().name(flow, qfi);
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
-    /// Shows `observer` from now on every event of the cell, in place of the observer before it.
+    /// Shows every event of the cell to `observer` from now on. It replaces the previous observer.
     pub fn observe(&mut self, observer: Observer<P>) {
         self.around.events.observe(observer);
     }
 
-    /// Shows `observer` from now on each [`Event::Decided`](crate::Event::Decided) of a mark or of a drop by a law, beside the observer of
-    /// every event. What other packets pass with costs nothing more for it.
+    /// Shows `observer` each [`Event::Decided`](crate::Event::Decided) of a mark or of a drop by a law, in addition to the observer of all
+    /// events. Packets that pass cost nothing more.
     pub fn observe_signals(&mut self, observer: Observer<P>) {
         self.around.events.observe_signals(observer);
     }
@@ -92,7 +92,7 @@ impl<P: Inspect> Cell<P> {
         (first != Instant::FAR).then_some(first)
     }
 
-    /// Does what is due at `now`.
+    /// Handles all events that are due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(Pdu { at, drb, sn, packet }) = self.f1u.poll_down(now) {
             let entered = Instant::ZERO + at.since(Instant::ZERO + self.f1u.delay());
@@ -106,7 +106,7 @@ impl<P: Inspect> Cell<P> {
         du.handle_timeout(now, &mut upstream);
     }
 
-    /// The next thing that left the cell.
+    /// The next output of the cell.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.around.outputs.pop_front()
     }
@@ -114,7 +114,7 @@ impl<P: Inspect> Cell<P> {
         !self.around.outputs.is_empty()
     }
 
-    /// Parts the DU from everything that it tells and asks.
+    /// Splits the cell into the DU and the parts with which it communicates.
     fn split(&mut self) -> (&mut Du<P>, Upstream<'_, P>) {
         let Self { cu, f1u, du, around } = self;
         (du, Upstream { cu, f1u, around })

@@ -18,29 +18,29 @@ use crate::rlc::RlcSn;
 
 /// One NR cell.
 ///
-/// The default is a 20 MHz TDD cell at 30 kHz. Two symbols of each slot are control, three carry DMRS without data
-/// beside it, and `xOverhead` is 6: at MCS 28 of table 1 that leaves 28.9 kbit a slot, 40 Mbit/s in all.
+/// The default is a 20 MHz TDD cell at 30 kHz. Two symbols of each slot carry control, three carry DMRS without data,
+/// and `xOverhead` is 6. At MCS 28 of table 1 that leaves 28.9 kbit a slot, 40 Mbit/s in total.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<CellConfig>))]
 pub struct CellConfig {
     /// Numerology: subcarriers of 15 kHz x 2^numerology (TS 38.211 4.2). Default 1, 30 kHz.
     pub numerology: u8,
-    /// Resource blocks of the carrier, where `bandwidth_mhz` is not set. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
+    /// Resource blocks of the carrier, if `bandwidth_mhz` is not set. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
     pub prbs: u32,
-    /// Width of the channel in MHz, from which the number of resource blocks follows: a row of TS 38.101-1 table 5.3.2-1, at
-    /// numerology 3 of TS 38.101-2. Default: `prbs` is the number.
+    /// Bandwidth of the channel in MHz, which gives the number of resource blocks by TS 38.101-1 table 5.3.2-1, or TS 38.101-2 at
+    /// numerology 3. Default: `prbs` gives the number.
     pub bandwidth_mhz: Option<u32>,
     /// One carrier for both directions, or two. Default `tdd`.
     pub duplex: Duplex,
-    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated: 0.5, 0.625, 1, 1.25, 2, 2.5, 4, 5, 10 or 20 ms of them, since a
-    /// period, or two that follow each other, divides 20 ms (TS 38.213 11.1). FDD takes no notice. Default `DDDDDDDSUU`.
+    /// Pattern of downlink (`D`), special (`S`) and uplink (`U`) slots, 0.5, 0.625, 1, 1.25, 2, 2.5, 4, 5, 10 or 20 ms long, since one
+    /// or two successive periods must divide 20 ms (TS 38.213 11.1). FDD ignores it. Default `DDDDDDDSUU`.
     pub tdd: String,
     /// Downlink symbols of a special slot. Default 6.
     pub special_symbols: u32,
     /// Symbols at the start of a downlink slot that carry control. Default 2.
     pub control_symbols: u32,
-    /// Resource elements for DMRS in each resource block. Default 36: three symbols without data beside the pilots.
+    /// Resource elements for DMRS in each resource block. Default 36: three symbols with pilots and no data.
     pub dmrs: u32,
     /// Further overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2. Default 6.
     pub overhead: u32,
@@ -48,36 +48,36 @@ pub struct CellConfig {
     pub layers: u32,
     /// MCS and CQI tables. Default `qam64`.
     pub mcs_table: McsTable,
-    /// Share of first transmissions that outer-loop link adaptation lets fail. Default 0.1.
+    /// Target share of failed first transmissions for outer-loop link adaptation. Default 0.1.
     pub target_bler: f64,
     /// Period of CQI reports. Default 20 ms.
     pub cqi_period: Duration,
     /// Age of a CQI when the scheduler first uses it. Default 4 ms.
     pub cqi_delay: Duration,
-    /// Limit of a transport block's transmissions, the first included. Default 4.
+    /// Largest number of transmissions of a transport block, including the first. Default 4.
     pub harq_transmissions: u32,
-    /// Slots from the scheduler's decision, on what has come and was reported by then, to the slot that it is for: what comes
-    /// later waits. Default: 5 in TDD and 2 in FDD, as OCUDU's gNB has it (`max_proc_delay`); OpenAirInterface plans 6 ahead (`sl_ahead`).
+    /// Slots from a decision of the scheduler to its slot. Packets and reports that come after the decision wait. Default: 5 in TDD and
+    /// 2 in FDD, as in OCUDU's gNB (`max_proc_delay`); OpenAirInterface plans 6 ahead (`sl_ahead`).
     pub scheduling_lead: Option<u64>,
-    /// Slots from a transport block to its acknowledgement, k1; then the next uplink slot. Default 4.
+    /// Slots from a transport block to its acknowledgement, k1. The acknowledgement goes in the next uplink slot from there. Default 4.
     pub harq_k1: u64,
-    /// Slots that the gNB needs from an acknowledgement to the retransmission. It is never fewer than 1 + `scheduling_lead`: the slot is
-    /// planned when the acknowledgement has been received. Default 4.
+    /// Slots that the gNB needs from an acknowledgement to the retransmission. They are never fewer than 1 + `scheduling_lead`, since the
+    /// slot is planned after the acknowledgement is received. Default 4.
     pub harq_processing: u64,
-    /// Scheduler of the downlink, whose order the uplink's grants follow where they can. Default `proportional-fair`.
+    /// Scheduler of the downlink. Uplink grants follow its order where possible. Default `proportional-fair`.
     pub scheduler: SchedulerConfig,
-    /// Resource blocks of a group, which the scheduler gives to one UE before it ranks them anew. Default: 2, 4, 8 or 16 by the width of the
-    /// carrier (TS 38.214 table 5.1.2.2.1-1, configuration 1). With as many as the carrier has, the first has all that it needs before
-    /// the next.
+    /// Resource blocks of a group, which the scheduler gives to one UE before it ranks the UEs again. Default: 2, 4, 8 or 16 by the width of
+    /// the carrier (TS 38.214 table 5.1.2.2.1-1, configuration 1). With all blocks of the carrier in one group, a UE gets all that it needs
+    /// before the next one.
     pub rbg_size: Option<u32>,
-    /// Limit of the blocks in a downlink slot, retransmissions included: PDCCH has no more room. Default 16, that of srsRAN and OCUDU
+    /// Largest number of blocks in a downlink slot, including retransmissions, for which PDCCH has room. Default 16, as in srsRAN and OCUDU
     /// (`MAX_UE_PDUS_PER_SLOT`).
     pub ues_per_slot: u32,
     /// The interface between CU and DU.
     pub f1u: F1uConfig,
     /// Requests, reports and grants of the uplink.
     pub uplink: UplinkConfig,
-    /// Handover that a UE's `handovers` or `tidemark ctl handover` ask for. A network has `network.handover` instead.
+    /// Handover for a UE's `handovers` and for `tidemark ctl handover`. A network uses `network.handover` instead.
     pub handover: HandoverExecution,
 }
 
@@ -86,7 +86,7 @@ pub struct CellConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Duplex {
-    /// One carrier, on which the directions take turns by the pattern `tdd`.
+    /// One carrier, shared by the directions with the pattern `tdd`.
     #[default]
     Tdd,
     /// Two carriers, one for each direction, in every slot.
@@ -98,13 +98,13 @@ pub enum Duplex {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<F1uConfig>))]
 pub struct F1uConfig {
-    /// One-way delay between CU and DU. Default 0 s: one machine.
+    /// One-way delay between CU and DU. Default 0 s: both on one machine.
     pub delay: Duration,
-    /// Period of DL DATA DELIVERY STATUS. Default 0 s: a report with each slot that sent something. Shipped gNBs
+    /// Period of DL DATA DELIVERY STATUS. Default 0 s: a report after each slot that sent something. Real gNBs
     /// report every 5 or 10 ms.
     pub report_period: Duration,
-    /// The marker sees the true state of the RLC queue, as in a gNB whose CU and DU are one: laws that act on the head-of-line
-    /// delay then do without an estimate. Default: yes.
+    /// True if the marker sees the true state of the RLC queue, as in a gNB whose CU and DU are one. Laws that act on the
+    /// head-of-line delay then need no estimate. Default: yes.
     pub rlc_in_sight: bool,
 }
 
@@ -172,10 +172,10 @@ bounds! { F1uConfig {
 } }
 
 impl CellConfig {
-    /// Names the first field that cannot be used.
+    /// Checks every field.
     ///
     /// # Errors
-    /// The field and what would be right.
+    /// The first field that cannot be used, and the rule that it breaks.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         if let Some(mhz) = self.bandwidth_mhz.filter(|mhz| resource_blocks(self.numerology, *mhz).is_none()) {
@@ -195,7 +195,7 @@ impl CellConfig {
         Duration::from_nanos(1_000_000 >> self.numerology)
     }
 
-    /// Slots from a decision of the scheduler to the slot that it is for, as configured or as the duplex has it.
+    /// Slots from a decision of the scheduler to its slot, as configured or by the duplex mode.
     pub fn scheduling_lead(&self) -> u64 {
         self.scheduling_lead.unwrap_or(match self.duplex {
             Duplex::Tdd => 5,
@@ -203,13 +203,13 @@ impl CellConfig {
         })
     }
 
-    /// Band of the carrier, as a channel model takes it.
+    /// Band of the carrier, for the channel model.
     pub fn band(&self) -> Band {
         let width_hz = f64::from(self.resource_blocks() * 12 * (15_000 << self.numerology));
         Band { width_hz, slot: self.slot() }
     }
 
-    /// Resource blocks of the carrier, whichever field says it.
+    /// Resource blocks of the carrier, from `bandwidth_mhz` or `prbs`.
     pub fn resource_blocks(&self) -> u32 {
         self.bandwidth_mhz.and_then(|mhz| resource_blocks(self.numerology, mhz)).unwrap_or(self.prbs)
     }
@@ -241,7 +241,7 @@ impl CellConfig {
         SharedChannel { layers: self.uplink.layers, mcs_table: self.uplink.mcs_table, ..self.pdsch() }
     }
 
-    /// Longest time that a packet which finds no queue waits for a downlink slot; `None` where `tdd` is no pattern.
+    /// Longest time for which a packet waits for a downlink slot if it finds no queue; `None` if `tdd` is not a valid pattern.
     pub fn longest_downlink_wait(&self) -> Option<Duration> {
         Some(self.pattern()?.longest_wait())
     }
@@ -261,21 +261,21 @@ impl CellConfig {
 pub struct UeConfig {
     /// Radio channel of the UE.
     pub channel: ChannelConfig,
-    /// Loss of the UE's receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/limits.md).
+    /// SNR that the UE's receiver loses by channel estimation and imperfect hardware, in dB. It is subtracted before blocks fail and CQIs are
+    /// chosen. A trace of CQIs or rates already includes it. Default 2 dB (docs/measured/limits.md).
     pub receiver_loss_db: f64,
     /// RLC entity of the default bearer.
     pub rlc: RlcConfig,
     /// Marking law of the default bearer.
     pub marker: MarkerConfig,
-    /// 5QI of the default QoS flow, not of a GBR one. Default 9.
+    /// 5QI of the default QoS flow, which can't be a GBR one. Default 9.
     pub five_qi: u8,
-    /// Bearers beside the default one.
+    /// Bearers besides the default one.
     pub drb: Vec<DrbConfig>,
     /// Bit rate recommendations for each bearer of the UE. Default: none.
     pub anbr: Option<AnbrConfig>,
-    /// Law by which the gNB marks the UE's uplink packets, from the buffer status that the UE reports of each bearer's logical channel
-    /// group: `ramp`, `step` or `dualpi2`. Default: none.
+    /// Law by which the gNB marks the UE's uplink packets, from the UE's buffer status reports for each bearer's logical channel group:
+    /// `ramp`, `step` or `dualpi2`. Default: none.
     pub uplink_marker: Option<MarkerConfig>,
 }
 
@@ -307,7 +307,7 @@ bounds! { UeConfig {
     ..channel, rlc, marker, five_qi, drb, anbr, uplink_marker
 } }
 
-/// One bearer of a UE as it is configured, with what it has from its UE.
+/// Configuration of one bearer of a UE, including the values taken from the UE.
 #[derive(Clone, Copy, Debug)]
 pub struct BearerConfig<'a> {
     /// RLC entity.
@@ -316,14 +316,14 @@ pub struct BearerConfig<'a> {
     pub marker: &'a MarkerConfig,
     /// Law by which the gNB marks the UE's uplink packets.
     pub uplink_marker: Option<&'a MarkerConfig>,
-    /// QoS flows; none of the default bearer, whose one is the default QoS flow.
+    /// QoS flows; empty for the default bearer, which has only the default QoS flow.
     pub qos_flows: &'a [QosFlowConfig],
     /// 5QI of the first QoS flow.
     pub five_qi: u8,
 }
 
 impl UeConfig {
-    /// Bearers of the UE, the default one first. One that leaves something out has it from the UE.
+    /// Bearers of the UE, the default one first. A value that a bearer leaves out is taken from the UE.
     pub fn bearers(&self) -> impl Iterator<Item = BearerConfig<'_>> {
         let uplink_marker = self.uplink_marker.as_ref();
         let default =
@@ -350,12 +350,15 @@ impl UeConfig {
         match Characteristics::of(self.five_qi) {
             None => return Err(ConfigError::new("five_qi", KNOWN_FIVE_QIS)),
             Some(row) if row.is_gbr() => {
-                return Err(ConfigError::new("five_qi", "the default QoS flow is none with a guaranteed rate"));
+                return Err(ConfigError::new(
+                    "five_qi",
+                    "must not be a GBR 5QI: the default QoS flow has no guaranteed rate",
+                ));
             }
             Some(_) => {}
         }
         if self.drb.len() >= MAX_DRBS {
-            return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
+            return Err(ConfigError::new("drb", "a UE has at most 29 bearers, including the default one"));
         }
         if let Some(anbr) = &self.anbr {
             anbr.validate().map_err(|error| error.within("anbr"))?;
@@ -379,7 +382,7 @@ impl UeConfig {
     fn validate_unmarked(&self) -> Result<(), ConfigError> {
         for (index, bearer) in self.bearers().enumerate().filter(|(_, bearer)| bearer.marker.law.decides_on_leaving()) {
             if let Some(position) = bearer.qos_flows.iter().position(|flow| !flow.marked) {
-                let right = "a law that decides where packets leave the queue knows no QoS flow there: give the flow a bearer of its own, with the law `none`";
+                let right = "must be true: this law decides when packets leave the queue, without their QoS flow. Give the flow a bearer of its own, with the law `none`";
                 return Err(ConfigError::new(format!("drb.{}.qos_flow.{position}.marked", index - 1), right));
             }
         }
@@ -387,26 +390,26 @@ impl UeConfig {
     }
 }
 
-/// An RLC entity (TS 38.322) and the PDCP SNs above it.
+/// An RLC entity (TS 38.322) and the PDCP entity above it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RlcConfig>))]
 pub struct RlcConfig {
     /// Mode of the entity, acknowledged or not. Default `am`.
     pub mode: RlcMode,
-    /// Limit of the queue in SDUs: no more than half of the SNs, which are 2048 of 12 bits. Default 16384, as the L4Span paper has it.
+    /// Limit of the queue in SDUs, at most half of the SNs (2048 with 12 bits). Default 16384, as in the L4Span paper.
     pub queue_sdus: u32,
     /// Limit of the queue in bytes. Default: none.
     pub queue_bytes: Option<Bytes>,
-    /// Length of PDCP's sequence numbers. With `12` a `queue_sdus` of at most 2048 is needed, half of the SNs (TS 38.323 5.2.1).
+    /// Length of PDCP's sequence numbers. `12` needs a `queue_sdus` of at most 2048, half of the SNs (TS 38.323 5.2.1).
     /// Default `18` bits.
     pub pdcp_sn: SnLength,
-    /// Side of the queue on which PDCP numbers packets. Default `on-arrival`.
+    /// Side of the queue on which PDCP gives packets their SNs. Default `on-arrival`.
     pub numbering: Numbering,
-    /// Pacing of the queue that PDCP numbers on leaving, as TC-RAN has it: a pacer keeps RLC's queue below it short, and the law judges the wait
-    /// before the pacer alone. It needs `numbering = "on-leaving"` and no `discard_timer`. Default: no.
+    /// True for a pacer as in TC-RAN, behind the queue that PDCP numbers on leaving. It keeps RLC's queue short, and the law uses only the wait
+    /// before the pacer. It needs `numbering = "on-leaving"` and no `discard_timer`. Default: no.
     pub paced: bool,
-    /// Length of RLC's sequence numbers: `12` or `18` in AM, `6` or `12` in UM. RLC's headers, status reports and windows follow from it
+    /// Length of RLC's sequence numbers: `12` or `18` in AM, `6` or `12` in UM. It determines RLC's headers, status reports and windows
     /// (TS 38.322 6.2.2, 7.2). Default `18` in AM, `12` in UM.
     pub rlc_sn: Option<RlcSn>,
     /// Time that the receiver waits for a missing part, t-Reassembly. Default 20 ms.
@@ -415,22 +418,22 @@ pub struct RlcConfig {
     pub t_status_prohibit: Duration,
     /// AM: limit of an SDU's retransmissions, maxRetxThreshold. Default 32.
     pub max_retransmissions: u8,
-    /// AM: PDUs after which the sender polls, pollPDU. Default 16, srsRAN's for 5QI 9; without it only bytes and the end
-    /// of data do.
+    /// AM: PDUs after which the sender polls, pollPDU. Default 16, as in srsRAN for 5QI 9. If it is not set, only bytes and the end
+    /// of data cause polls.
     pub poll_pdus: Option<u32>,
     /// AM: bytes after which the sender polls, pollByte. Default: no limit.
     pub poll_bytes: Option<Bytes>,
-    /// AM: time without an answer after which the sender polls once more, t-PollRetransmit. Default 100 ms.
+    /// AM: time without an answer after which the sender polls again, t-PollRetransmit. Default 100 ms.
     pub t_poll_retransmit: Duration,
-    /// Time that PDCP's receiver waits for a missing SDU before it hands on those behind it, t-Reordering. Default: for ever
-    /// in AM (TS 38.331), where RLC repairs or gives up, but 220 ms beside a law that drops packets as they leave the queue, whose SNs never come; 50 ms
-    /// in UM, longer than HARQ needs.
+    /// Time for which PDCP's receiver waits for a missing SDU before it delivers later ones, t-Reordering. Default in AM: infinite
+    /// (TS 38.331), since RLC repairs or gives up, but 220 ms with a law that drops packets when they leave the queue, whose SNs never come.
+    /// Default in UM: 50 ms, longer than HARQ needs.
     pub t_reordering: Option<Duration>,
     /// Age at which the sender discards an SDU, PDCP's discardTimer. Default: none, no SDU is discarded.
     pub discard_timer: Option<Duration>,
 }
 
-/// RLC's modes.
+/// Mode of an RLC entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -442,16 +445,16 @@ pub enum RlcMode {
     Um,
 }
 
-/// Side of the queue on which PDCP gives packets their SNs. A packet may be dropped in the queue, by a law that decides as packets leave or
-/// by the discardTimer: the receiver misses it only if it had an SN.
+/// Side of the queue on which PDCP gives packets their SNs. If a packet is dropped in the queue, by a law that decides when packets leave
+/// or by the discardTimer, the receiver misses it only if it had an SN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Numbering {
-    /// SNs are given before the queue, which is RLC's: that of a dropped packet stays a hole, for which the receiver waits `t_reordering`.
+    /// SNs are given before the queue, which belongs to RLC. A dropped packet leaves a hole, for which the receiver waits `t_reordering`.
     #[default]
     OnArrival,
-    /// SNs are given behind the queue, which is above PDCP, as that of TC-RAN and of Brunello et al.: a dropped packet leaves no hole.
+    /// SNs are given after the queue, which is above PDCP, as in TC-RAN and Brunello et al. A dropped packet leaves no hole.
     OnLeaving,
 }
 
@@ -561,7 +564,7 @@ pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), Config
         return Ok(());
     }
     let usable = LawConfig::names(|law| law.marks && law.marks_reported).join(", ");
-    let right = format!("a reported buffer has an age and no F1-U reports: use one of {usable}");
+    let right = format!("can't mark the uplink, for which there are no F1-U reports: use one of {usable}");
     Err(ConfigError::new("uplink_marker.law", right))
 }
 

@@ -1,6 +1,6 @@
-//! Events of a cell, in the field's words: one stream for captures, recorders, tests, and whoever asks why a packet was marked.
+//! Events of a cell in the terms of 3GPP: one stream for captures, recorders and tests, and to find out why a packet was marked.
 //!
-//! The cell makes an event only where somebody listens ([`Cell::observe`](crate::Cell::observe)), and changes nothing for it.
+//! The cell makes an event only if there is an observer ([`Cell::observe`](crate::Cell::observe)). Events do not change its behaviour.
 
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
 use tidemark_marker::{Decision, DeliveryStatus, Estimate, RlcQueue, SnLength};
@@ -11,7 +11,7 @@ use crate::output::{DelaySplit, DropReason, UeId};
 /// Identity of a bearer of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BearerId {
-    /// UE that the bearer belongs to.
+    /// UE of the bearer.
     pub ue: UeId,
     /// DRB identity, from 1.
     pub drb: u8,
@@ -22,14 +22,14 @@ pub struct BearerId {
 /// Event at a bearer. Packets are downlink packets unless an event says otherwise.
 #[derive(Debug)]
 pub enum Event<'a, P> {
-    /// A downlink packet reached the CU, as it came.
+    /// A downlink packet reached the CU, unchanged so far.
     Arrived {
         /// Packet before the law sees it.
         packet: &'a Packet<P>,
     },
-    /// The law decided on a packet: after [`Arrived`](Self::Arrived), or after [`Dequeued`](Self::Dequeued) where it decides there.
+    /// The law decided on a packet: after [`Arrived`](Self::Arrived), or after [`Dequeued`](Self::Dequeued) if it decides there.
     Decided {
-        /// Packet; on arrival with the mark, on dequeue still without.
+        /// Packet: on arrival with the mark, on dequeue still without it.
         packet: &'a Packet<P>,
         /// ECN field before the decision.
         came: Ecn,
@@ -39,7 +39,7 @@ pub enum Event<'a, P> {
         /// [`ShortCircuited`](Self::ShortCircuited) follows.
         decision: Decision,
     },
-    /// Acknowledgements carry the packet's mark in place of the packet.
+    /// Acknowledgements carry the packet's mark instead of the packet.
     ShortCircuited {
         /// Packet without the mark.
         packet: &'a Packet<P>,
@@ -50,7 +50,7 @@ pub enum Event<'a, P> {
         packet: &'a Packet<P>,
         /// PDCP SN.
         sn: u32,
-        /// True where the frame that takes it to the DU asks for a report (TS 38.425 5.5.3.7).
+        /// True if the frame that carries it to the DU asks for a report (TS 38.425 5.5.3.7).
         poll: bool,
     },
     /// A delivery status report reached the CU.
@@ -62,7 +62,7 @@ pub enum Event<'a, P> {
     },
     /// The bearer moved to another DU, and the marker has forgotten the old one.
     HandedOver,
-    /// PDCP sends a packet to the new DU that waited in the old one.
+    /// PDCP sends a packet that waited in the old DU to the new one.
     Forwarded {
         /// Packet, numbered before.
         packet: &'a Packet<P>,
@@ -87,7 +87,7 @@ pub enum Event<'a, P> {
     },
     /// RLC gave a slot bytes that it had not sent before.
     Transmitted {
-        /// Bytes of PDCP PDUs; none where the grant was too small.
+        /// Bytes of PDCP PDUs; zero if the grant was too small.
         bytes: Bytes,
         /// IP bytes that stay in the queue.
         backlog: Bytes,
@@ -104,7 +104,7 @@ pub enum Event<'a, P> {
         bytes: u32,
         /// Resource blocks.
         prbs: u32,
-        /// True where the receiver decoded it.
+        /// True if the receiver decoded it.
         decoded: bool,
     },
     /// A packet reached the IP stack of the UE.
@@ -113,7 +113,7 @@ pub enum Event<'a, P> {
         packet: &'a Packet<P>,
         /// PDCP SN.
         sn: u32,
-        /// Time between the CU and the UE's IP stack, taken apart.
+        /// Time between the CU and the UE's IP stack, split into its parts.
         delay: DelaySplit,
     },
     /// A packet is lost.
@@ -129,16 +129,16 @@ pub enum Event<'a, P> {
     UplinkArrived {
         /// Uplink packet.
         packet: &'a Packet<P>,
-        /// QoS flow that the UE's rules put it into.
+        /// QoS flow that the UE's rules gave it.
         qfi: u8,
     },
-    /// The gNB has an uplink packet in order, and a law has seen it where one marks the uplink.
+    /// The gNB has an uplink packet in order, after the law if one marks the uplink.
     UplinkDelivered {
         /// Uplink packet.
         packet: &'a Packet<P>,
         /// QoS flow of the packet.
         qfi: u8,
-        /// Time in the UE and in the air, taken apart.
+        /// Time in the UE and on the air, split into its parts.
         delay: DelaySplit,
     },
     /// An uplink packet left the CU towards the core.
@@ -153,7 +153,7 @@ pub enum Event<'a, P> {
     },
 }
 
-/// Listener to a cell's events. It must not keep what it is shown.
+/// Observer of a cell's events. It can't keep what it is shown.
 pub type Observer<P> = Box<dyn FnMut(Instant, BearerId, Event<'_, P>) + Send>;
 
 /// Listeners of a cell, if there are any.

@@ -1,4 +1,4 @@
-//! F1-U between the CU-UP and the DU: what is under way in each direction, for a constant time (TS 38.425).
+//! F1-U between the CU-UP and the DU (TS 38.425): frames under way in each direction, with a constant delay.
 
 use std::collections::VecDeque;
 

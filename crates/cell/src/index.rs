@@ -1,4 +1,4 @@
-//! Indices of UEs, bearers and HARQ processes. Each has a type of its own, so that one is not used for the other.
+//! Indices of UEs, bearers and HARQ processes. Each has a type of its own, so that they cannot be confused.
 
 use tidemark_core::Key;
 
@@ -14,7 +14,7 @@ impl Key for UeId {
     }
 }
 
-/// Index of a bearer: a network numbers the bearers of all of its UEs through.
+/// Index of a bearer, unique among all UEs of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DrbIndex(pub u32);
 

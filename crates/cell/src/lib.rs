@@ -1,7 +1,7 @@
 //! The 5G cell: channel, scheduler, HARQ, QoS flows, RLC, PDCP numbering and F1-U feedback.
 //!
-//! [`Cell`] is sans-IO: `handle_*` takes packets and the time, [`Cell::poll_output`] gives what left the cell,
-//! [`Cell::next_deadline`] says when to call [`Cell::handle_timeout`]. Virtual or real time drives it alike.
+//! [`Cell`] does no I/O: `handle_*` takes packets and the time, [`Cell::poll_output`] gives the outputs, and
+//! [`Cell::next_deadline`] says when to call [`Cell::handle_timeout`]. It works with virtual or real time.
 //!
 //! ```
 //! use tidemark_cell::{Cell, CellConfig, Output, UeConfig};

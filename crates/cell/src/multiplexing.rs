@@ -1,4 +1,4 @@
-//! Multiplexing of a UE's bearers into one transport block, either way: logical channel prioritisation (TS 38.321 5.4.3.1).
+//! Multiplexing of a UE's bearers into one transport block of either direction: logical channel prioritisation (TS 38.321 5.4.3.1).
 
 use crate::index::DrbIndex;
 use crate::rlc::Segment;

@@ -29,7 +29,7 @@ pub enum Output<P> {
         at: Instant,
         /// Sending UE.
         ue: UeId,
-        /// The QoS flow that the UE's rules put it into.
+        /// The QoS flow that the UE's rules gave it.
         qfi: u8,
         /// The packet, marked if a law marked it.
         packet: Packet<P>,
@@ -44,10 +44,10 @@ pub enum Output<P> {
         ue: UeId,
         /// The octets.
         octets: [u8; 3],
-        /// The rate, where the UE gets it unrounded.
+        /// The exact rate, if the UE gets it without rounding.
         exact: Option<BitRate>,
     },
-    /// The law marked a downlink packet, and acknowledgements say so instead of the packet (L4Span section 4.4).
+    /// The law marked a downlink packet, and acknowledgements carry the mark instead of the packet (L4Span section 4.4).
     ShortCircuited {
         /// Time.
         at: Instant,
@@ -70,7 +70,7 @@ pub enum Output<P> {
 }
 
 impl<P> Output<P> {
-    /// UE that it concerns.
+    /// The UE that sent or receives it.
     pub fn ue(&self) -> UeId {
         match self {
             Self::Downlink { ue, .. }
@@ -90,7 +90,7 @@ impl<P> Output<P> {
 }
 
 impl DelaySplit {
-    /// All of it.
+    /// Sum of the parts.
     pub fn total(&self) -> Duration {
         let Self { cu, queuing, scheduling, harq, rlc, reordering } = *self;
         cu + queuing + scheduling + harq + rlc + reordering
@@ -112,8 +112,8 @@ pub enum DropReason {
     Discarded,
 }
 
-/// The time of a packet from its arrival at the CU to the IP stack of its UE, taken apart; of an uplink packet from the UE's
-/// IP stack to the gNB.
+/// Delay of a packet, split into its parts: from its arrival at the CU to the IP stack of its UE, or for an uplink packet from the
+/// UE's IP stack to the gNB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DelaySplit {
     /// Time in the CU and on the way to the DU.
@@ -124,9 +124,9 @@ pub struct DelaySplit {
     pub scheduling: Duration,
     /// HARQ retransmission.
     pub harq: Duration,
-    /// RLC retransmission, from HARQ's giving up on.
+    /// RLC retransmission, from the time when HARQ gave up.
     pub rlc: Duration,
-    /// Arrived, waiting for packets before it.
+    /// Time at the receiver, waiting for earlier packets.
     pub reordering: Duration,
 }
 
@@ -145,7 +145,7 @@ pub struct UeStats {
     pub failed_blocks: u64,
     /// HARQ retransmissions.
     pub harq_retransmissions: u64,
-    /// Transport blocks that failed as often as they may.
+    /// Transport blocks that HARQ gave up.
     pub lost_blocks: u64,
     /// Sum of the MCS over first transmissions.
     pub mcs_sum: u64,
@@ -165,16 +165,16 @@ pub struct UeStats {
     pub dropped_by_timer: u64,
     /// Packets that the radio lost.
     pub dropped_by_radio: u64,
-    /// Packets that were left behind in another cell.
+    /// Packets that were lost in a handover.
     pub dropped_by_handover: u64,
-    /// Flows that SDAP forgot for others: what answers them takes the bearer of its own rules.
+    /// Flows that SDAP forgot in favour of others. Answers to them take the bearer of the static rules.
     pub forgotten_flows: u64,
     /// Counters of its uplink.
     pub uplink: UplinkStats,
 }
 
 impl UeStats {
-    /// Downlink packets that were lost, for whatever reason.
+    /// Downlink packets that were lost, for any reason.
     pub fn dropped(&self) -> u64 {
         self.dropped_by_law
             + self.dropped_by_queue
@@ -193,13 +193,13 @@ pub struct UplinkStats {
     pub failed_blocks: u64,
     /// HARQ retransmissions.
     pub harq_retransmissions: u64,
-    /// Transport blocks that failed as often as they may.
+    /// Transport blocks that HARQ gave up.
     pub lost_blocks: u64,
     /// Sum of the MCS over first transmissions.
     pub mcs_sum: u64,
     /// Resource blocks x symbols used, retransmissions included.
     pub resources: u64,
-    /// Backlog at the UE as the gNB knows it: the last buffer status report, less what was granted since.
+    /// Backlog at the UE as the gNB knows it: the last buffer status report, minus later grants.
     pub reported: Bytes,
 }
 
@@ -210,14 +210,14 @@ pub struct DrbStats {
     pub packets: u64,
     /// IP bytes delivered.
     pub delivered: Bytes,
-    /// Delivered packets that took longer, from the gNB to the UE's IP stack, than the least delay budget of the bearer's
+    /// Delivered packets that took longer from the gNB to the UE's IP stack than the smallest delay budget of the bearer's
     /// QoS flows.
     pub late: u64,
     /// Packets that the law marked.
     pub marked: u64,
     /// Packets from the UE that a law marked at the gNB.
     pub uplink_marked: u64,
-    /// Packets that were lost, for whatever reason.
+    /// Packets that were lost, for any reason.
     pub dropped: u64,
 }
 

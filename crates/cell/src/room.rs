@@ -1,4 +1,4 @@
-//! Least room of a cell's slots.
+//! Check that the slots of a cell have room for data.
 
 use tidemark_core::{ConfigError, Duration};
 
@@ -36,7 +36,8 @@ impl CellConfig {
         }
         let whole_slots = [pdsch, self.pusch()].map(|channel| channel.whole_block(SYMBOLS_PER_SLOT, 0));
         if whole_slots[0] < MIN_BLOCK || whole_slots[1] < MIN_BLOCK + LONGEST_BSR {
-            let problem = "at the lowest MCS a slot of so few has no room for data: use more, or more `layers` and `uplink.layers`";
+            let problem =
+                "are too few for data in a slot at the lowest MCS: use more, or more `layers` and `uplink.layers`";
             return error("prbs", problem);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! DU of a split gNB: F1-U leads out of the program, to a CU that marks and numbers.
+//! DU of a split gNB: F1-U leads out of the program to a CU, which marks and numbers packets.
 
 mod upstream;
 
@@ -18,8 +18,8 @@ use upstream::Upstream;
 
 /// DU of one NR cell whose CU is elsewhere, with the radio side of its UEs.
 ///
-/// Made of the same parts as a [`Cell`](crate::Cell), without the CU-UP: PDCP PDUs go in with the SNs that the CU gave them, and delivery
-/// statuses with those SNs come out by [`poll_report`](Self::poll_report). Laws are the CU's: a UE's `marker` is not looked at.
+/// It has the same parts as a [`Cell`](crate::Cell), without the CU-UP. It takes PDCP PDUs with the SNs of the CU, and gives delivery
+/// statuses with these SNs in [`poll_report`](Self::poll_report). The CU has the laws: a UE's `marker` is ignored.
 pub struct SplitDu<P> {
     du: Du<P>,
     around: Surroundings<P>,
@@ -28,7 +28,7 @@ pub struct SplitDu<P> {
 }
 
 impl<P: Inspect> SplitDu<P> {
-    /// Makes a DU without UEs, whose random numbers all follow from `seed`. `f1u.delay` is not looked at.
+    /// Makes a DU without UEs. All its random numbers derive from `seed`. `f1u.delay` is ignored.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -41,13 +41,13 @@ impl<P: Inspect> SplitDu<P> {
     /// Admits a UE.
     ///
     /// # Errors
-    /// The first field that cannot be used; a law that marks the uplink, which needs the UE's reports, that the DU has, and the packets' IP
-    /// headers, that the CU has.
+    /// The first field that cannot be used. A law that marks the uplink cannot be used: it needs the UE's reports, which the DU has, and the
+    /// IP headers, which the CU has.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
         config.validate()?;
         let marks = |law: &MarkerConfig| !matches!(law.law, LawConfig::None {});
         if config.bearers().any(|bearer| bearer.uplink_marker.is_some_and(marks)) {
-            let problem = "needs the UE's buffer status, which the DU has, and IP headers, which the CU has: only a gNB that is not split marks the uplink. Leave it out";
+            let problem = "must be left out in a split gNB: the law needs the UE's buffer status, which the DU has, and IP headers, which the CU has";
             return Err(ConfigError::new("uplink_marker", problem));
         }
         let (id, first) = self.du.next_indices();
@@ -56,12 +56,12 @@ impl<P: Inspect> SplitDu<P> {
         Ok(id)
     }
 
-    /// Shows `observer` from now on every event of the DU, in place of the observer before it. Events of the CU's steps are the CU's.
+    /// Shows every event of the DU to `observer` from now on. It replaces the previous observer. Events in the CU are not included.
     pub fn observe(&mut self, observer: Observer<P>) {
         self.around.events.observe(observer);
     }
 
-    /// Takes a PDCP PDU of a bearer with its SN into the RLC queue, if there is room. A bearer that does not exist has none.
+    /// Takes a PDCP PDU of a bearer with its SN into the RLC queue, if there is room. A bearer that does not exist has no room.
     pub fn handle_pdu(&mut self, now: Instant, bearer: BearerId, sn: u32, packet: Packet<P>) {
         let Some(drb) = self.index(bearer) else { return };
         // Without an SDAP header the UE knows the bearer alone.
@@ -76,14 +76,14 @@ impl<P: Inspect> SplitDu<P> {
         self.du.handle_pdu(now, now, drb, sn, packet);
     }
 
-    /// Takes the CU's wish for a report on a bearer, which is made at once (TS 38.425 5.4.1.1).
+    /// Takes the CU's poll for a report on a bearer, which is made at once (TS 38.425 5.4.1.1).
     pub fn handle_poll(&mut self, now: Instant, bearer: BearerId) {
         if let Some(drb) = self.index(bearer) {
             self.du.poll_report(now, drb);
         }
     }
 
-    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    /// Takes a packet from the IP stack of a UE. SDAP finds its bearer, and the bearer's queue takes it if there is room.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let (du, mut upstream) = self.parts();
         du.handle_uplink(now, id, packet, &mut upstream);
@@ -95,13 +95,13 @@ impl<P: Inspect> SplitDu<P> {
         (first != Instant::FAR).then_some(first)
     }
 
-    /// Does what is due at `now`.
+    /// Handles all events that are due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         let (du, mut upstream) = self.parts();
         du.handle_timeout(now, &mut upstream);
     }
 
-    /// The next thing that left the DU.
+    /// The next output of the DU.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.around.outputs.pop_front()
     }
@@ -111,26 +111,26 @@ impl<P: Inspect> SplitDu<P> {
         self.reports.pop_front()
     }
 
-    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    /// Changes the channel of a UE from now on. A UE that does not exist is ignored.
     ///
     /// # Errors
-    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse.
+    /// A field that cannot be used. A rate channel cannot become one with a radio quality, nor the reverse.
     pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
         self.du.set_channel(id, config)
     }
 
-    /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
+    /// Takes a UE out of coverage: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         self.du.queues_mut().interrupt(now, id, span);
     }
 
-    /// The UE's modem is asked to send a bit rate query, as in [`Cell::query_bit_rate`](crate::Cell::query_bit_rate).
+    /// Asks the UE's modem to send a bit rate query, as in [`Cell::query_bit_rate`](crate::Cell::query_bit_rate).
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
         let (du, mut upstream) = self.parts();
         du.query_bit_rate(now, id, octets, &mut upstream)
     }
 
-    /// The UE moves to another cell of the same kind, which this one goes on to stand for. The CU is not told.
+    /// Moves the UE to another cell of the same kind, which this object then represents. The CU is not told.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         let execution = self.du.carrier().config().handover.clone();
         let (du, mut upstream) = self.parts();

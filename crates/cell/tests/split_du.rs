@@ -115,6 +115,6 @@ fn a_law_that_marks_the_uplink_is_refused() {
         UeConfig { uplink_marker: Some(marker), ..UeConfig::default() }
     };
     let refused = du.add_ue(&config(LawConfig::Ramp(RampConfig::default()))).unwrap_err().to_string();
-    assert!(refused.starts_with("uplink_marker: needs the UE's buffer status"), "{refused}");
+    assert!(refused.starts_with("uplink_marker: must be left out in a split gNB"), "{refused}");
     assert!(du.add_ue(&config(LawConfig::None {})).is_ok());
 }

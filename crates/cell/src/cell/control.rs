@@ -9,21 +9,21 @@ use crate::du::Means;
 use crate::output::UeId;
 
 impl<P: Inspect> Cell<P> {
-    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    /// Changes the channel of a UE from now on. A UE that does not exist is ignored.
     ///
     /// # Errors
-    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse, since RLC's
-    /// headers count in one of them only.
+    /// A field that cannot be used. A rate channel cannot become one with a radio quality, nor the reverse, because RLC
+    /// headers count in only one of them.
     pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
         self.du.set_channel(id, config)
     }
 
-    /// Changes the means that the fading of a deployed UE goes around.
+    /// Changes the means of a deployed UE's fading.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
         self.du.queues_mut().set_means(id, means);
     }
 
-    /// The UE's default bearer is marked by another law, or with other thresholds. What is known of flows and of the queue stays.
+    /// Marks the UE's default bearer by another law or with other thresholds. The state of flows and of the queue is kept.
     ///
     /// # Errors
     /// A field that cannot be used.
@@ -38,14 +38,14 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
+    /// Takes a UE out of coverage: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         self.du.queues_mut().interrupt(now, id, span);
     }
 
-    /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
-    /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
-    /// bearer knows no recommendations.
+    /// Asks the UE's modem to send a query, given as the two octets of its control element. While bitRateQueryProhibitTimer runs, the
+    /// query waits for its end (TS 38.321 5.18.10). False if a query already waits, which then serves both, or if the bearer gets no
+    /// recommendations.
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
         let (du, mut upstream) = self.split();
         du.query_bit_rate(now, id, octets, &mut upstream)

@@ -10,15 +10,15 @@ use crate::output::{DropReason, Output, UeId};
 use crate::qos::Mapped;
 
 impl<P: Inspect> Cell<P> {
-    /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
-    /// queue.
+    /// Takes a downlink packet at the CU: SDAP finds its bearer, the law decides, PDCP numbers it, and F1-U carries it to the
+    /// RLC queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(mapped) = self.cu.map(id, &packet) else { return };
         self.admit(now, id, mapped, packet);
     }
 
-    /// Takes a downlink packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
-    /// for goes to the default one. With `reflective` (RQI, TS 38.415 5.5.3.4) what answers it comes up in the same QoS flow.
+    /// Takes a downlink packet with a QFI from the UPF (in the PDU session container of N3). A QoS flow without a bearer goes to the
+    /// default bearer. With `reflective` (RQI, TS 38.415 5.5.3.4) answers come up in the same QoS flow.
     pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qos_flow: (u8, bool), packet: Packet<P>) {
         let Some(mapped) = self.cu.map_qos_flow(id, qos_flow, packet.flow) else { return };
         self.admit(now, id, mapped, packet);

@@ -1,4 +1,4 @@
-//! A UE leaves a cell and comes to another.
+//! Move of a UE from one cell to another.
 
 use tidemark_core::{Inspect, Instant};
 
@@ -8,22 +8,22 @@ use crate::du;
 use crate::handover::HandoverExecution;
 use crate::output::UeId;
 
-/// A UE between two cells, with what its old cell held of it.
+/// A UE between two cells, with its state from the old cell.
 pub struct Leaving<P> {
     context: Box<UeContext>,
     radio: du::Leaving<P>,
 }
 
 impl<P: Inspect> Cell<P> {
-    /// The UE moves to another cell of the same kind, which this one goes on to stand for: `handover` of the cell's configuration
-    /// says for how long the UE is silent and what goes with it.
+    /// Moves the UE to another cell of the same kind, which this object then represents. The cell's `handover` configuration gives the
+    /// interruption and the state that moves with the UE.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         let Some(leaving) = self.take_ue(now, id) else { return };
         let execution = self.du.carrier().config().handover.clone();
         self.place_ue(now, id, leaving, &execution);
     }
 
-    /// The UE leaves with what its bearers hold, on F1-U as well.
+    /// Removes the UE with all packets of its bearers, including those on F1-U.
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
         let (du, mut upstream) = self.split();
         let mut radio = du.take_ue(now, id, &mut upstream)?;
@@ -34,7 +34,7 @@ impl<P: Inspect> Cell<P> {
         Some(Leaving { context, radio })
     }
 
-    /// The UE comes: after the interruption it is sent what is forwarded.
+    /// Places the UE. After the interruption it is sent the forwarded packets.
     pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, leaving: Leaving<P>, config: &HandoverExecution) {
         self.cu.put_ue(id, leaving.context);
         let (du, mut upstream) = self.split();

@@ -1,4 +1,4 @@
-//! State and counters of a cell as others read them.
+//! State and counters of a cell, for callers.
 
 use tidemark_core::{FlowId, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
@@ -56,7 +56,7 @@ impl<P: Inspect> Cell<P> {
         self.du.carrier().uplink_resources_between(from, to)
     }
 
-    /// Packets inside the cell, those that wait to be taken out of it included.
+    /// Packets inside the cell, including outputs that have not been taken yet.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
         let outputs = self.around.outputs.iter().filter_map(Output::packet);
         let uplink = self.around.ues.iter().flat_map(|ue| ue.packets());

@@ -6,7 +6,7 @@ use super::Cell;
 use crate::output::UeId;
 
 impl<P: Inspect> Cell<P> {
-    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    /// Takes a packet from the IP stack of a UE. SDAP finds its bearer, and the bearer's queue takes it if there is room.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let (du, mut upstream) = self.split();
         du.handle_uplink(now, id, packet, &mut upstream);

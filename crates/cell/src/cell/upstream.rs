@@ -1,4 +1,4 @@
-//! The sides of a cell's DU: its UEs, a CU-UP behind F1-U, the core behind that, and who listens.
+//! The parts around a cell's DU: its UEs, the CU-UP behind F1-U, the core behind that, and the observers.
 
 use tidemark_core::{Duration, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};

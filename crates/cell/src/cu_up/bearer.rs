@@ -1,4 +1,4 @@
-//! One DRB in the CU-UP: PDCP numbers its packets, and a law marks them.
+//! One DRB in the CU-UP, where PDCP numbers its packets and a law marks them.
 
 use tidemark_core::{Bytes, ConfigError, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DrbMarker, MarkerConfig, RlcQueue, Verdict};

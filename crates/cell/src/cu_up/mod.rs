@@ -1,8 +1,8 @@
-//! CU-UP of a gNB (TS 38.401): SDAP finds a packet's bearer, a law decides, PDCP numbers the packet, and reports of the DU
-//! reach the marker.
+//! CU-UP of a gNB (TS 38.401): SDAP finds a packet's bearer, a law decides, PDCP numbers the packet, and the marker gets the
+//! reports of the DU.
 //!
-//! The caller asks in this order for a downlink packet: [`CuUp::map`], [`CuUp::downlink`] for the verdict and, if the packet goes on,
-//! [`CuUp::number`]. In between it may drop the packet, so that what a full queue drops has no SN.
+//! For a downlink packet the caller calls [`CuUp::map`], then [`CuUp::downlink`] for the verdict, then [`CuUp::number`] if the packet
+//! passes. It may drop the packet before the last call, so that packets dropped by a full queue have no SN.
 
 mod bearer;
 mod pdcp;
@@ -37,12 +37,12 @@ pub(crate) struct UeContext {
 }
 
 impl CuUp {
-    /// Makes a CU-UP without UEs, whose random draws follow from `seed`.
+    /// Makes a CU-UP without UEs. Its random draws derive from `seed`.
     pub fn new(seed: u64) -> Self {
         Self { ues: Slab::new(), seed }
     }
 
-    /// Sets up the bearers of a UE, whose indices in the DU are from `first` on.
+    /// Sets up the bearers of a UE. Their indices in the DU begin at `first`.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -72,7 +72,7 @@ impl CuUp {
         self.ues.get(id).map(|ue| &ue.sdap)
     }
 
-    /// SDAP entity of a UE, to be changed.
+    /// SDAP entity of a UE, mutable.
     pub(crate) fn sdap_mut(&mut self, id: UeId) -> Option<&mut Sdap> {
         self.ues.get_mut(id).map(|ue| &mut ue.sdap)
     }
@@ -82,14 +82,13 @@ impl CuUp {
         Some(self.sdap_mut(id)?.map(packet))
     }
 
-    /// Finds the bearer of a downlink packet that the UPF put into the QoS flow with this QFI, with the RQI or without; `None` if there is
-    /// no such UE.
+    /// Finds the bearer of a downlink packet with this QFI and RQI from the UPF; `None` if there is no such UE.
     pub fn map_qos_flow(&mut self, id: UeId, qos_flow: (u8, bool), flow: FlowId) -> Option<Mapped> {
         Some(self.sdap_mut(id)?.map_qos_flow(flow, qos_flow))
     }
 
-    /// Decides on a downlink packet that SDAP `mapped` and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that
-    /// decides where packets leave that queue: the packet passes.
+    /// Decides on a downlink packet that SDAP `mapped`, and sets its mark. `queue` is the RLC queue if the CU sees it. `None` for a law that
+    /// decides when packets leave that queue: the packet passes.
     pub fn downlink<P: Inspect>(
         &mut self,
         now: Instant,
@@ -113,7 +112,7 @@ impl CuUp {
         Some(outcome)
     }
 
-    /// Numbers a packet that goes to the DU; gives its PDCP SN.
+    /// Numbers a packet that goes to the DU, and gives its PDCP SN.
     pub fn number(&mut self, now: Instant, id: BearerId, size: Bytes) -> u32 {
         self.bearer_mut(id).number(now, size)
     }
@@ -123,23 +122,23 @@ impl CuUp {
         self.bearer(id).marker.wants_report(now)
     }
 
-    /// Hears of a report of the DU.
+    /// Takes a report of the DU.
     pub fn report(&mut self, now: Instant, id: BearerId, status: &DeliveryStatus) {
         self.bearer_mut(id).marker.handle_report(now, status);
     }
 
-    /// Hears that an SDU was discarded.
+    /// Takes an SDU that was discarded.
     pub fn discard(&mut self, now: Instant, id: BearerId, sn: u32) {
         self.bearer_mut(id).marker.handle_discard(now, sn);
     }
 
-    /// True if the bearer's law decides where packets leave the RLC queue.
+    /// True if the bearer's law decides when packets leave the RLC queue.
     pub fn decides_at_dequeue(&self, id: BearerId) -> bool {
         self.bearer(id).marker.decides_on_leaving()
     }
 
-    /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it; the caller sets the mark.
-    /// `None` for a law that decides elsewhere: the SDU passes.
+    /// Decides on an SDU that leaves the RLC queue after `sojourn`; `queue` is the queue that remains. The caller sets the
+    /// mark. `None` for a law that decides elsewhere: the SDU passes.
     pub fn dequeue<P: Inspect>(
         &mut self,
         now: Instant,
@@ -157,8 +156,7 @@ impl CuUp {
         Some(outcome)
     }
 
-    /// Decides on a packet that came from the UE by the law of the uplink, of which `waiting` is what the UE reported to wait; the
-    /// caller sets the mark.
+    /// Decides on an uplink packet by the law of the uplink. `waiting` is the queue that the UE reported. The caller sets the mark.
     pub fn decide_up<P: Inspect>(
         &mut self,
         now: Instant,
@@ -169,7 +167,7 @@ impl CuUp {
         self.bearer_mut(id).decide_up(now, packet, waiting)
     }
 
-    /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it.
+    /// Passes an uplink packet to the marker that has its connection, which may write feedback into it.
     pub fn uplink<P: Inspect>(&mut self, now: Instant, id: UeId, packet: &mut Packet<P>) {
         let ue = &mut self.ues[id];
         // Feedback is written where the connection's marks are counted, whichever bearer brings its acknowledgements.
@@ -183,7 +181,7 @@ impl CuUp {
         }
     }
 
-    /// Goes on with another configuration of a bearer's marker, which keeps what it knows of flows and of the queue.
+    /// Gives a bearer's marker another configuration. It keeps the state of flows and of the queue.
     ///
     /// # Errors
     /// The first field that cannot be used; nothing has changed then.
@@ -210,7 +208,7 @@ impl CuUp {
         self.bearer(id).marker.estimate(now)
     }
 
-    /// Describes a bearer's last outcome with the state that it was decided in, asked right after it with the same time.
+    /// Describes a bearer's last outcome with the state behind it. Call it right after the outcome, with the same time.
     pub fn decision(&self, now: Instant, id: BearerId, outcome: Outcome) -> Decision {
         self.bearer(id).marker.decision(now, outcome)
     }

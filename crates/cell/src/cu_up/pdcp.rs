@@ -1,4 +1,4 @@
-//! PDCP's sending side in the CU-UP: the SN of each SDU (TS 38.323 5.2.1).
+//! Sending side of PDCP in the CU-UP: the SN of each SDU (TS 38.323 5.2.1).
 
 use tidemark_core::Bytes;
 use tidemark_marker::SnLength;

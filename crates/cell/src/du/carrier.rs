@@ -1,4 +1,4 @@
-//! Carrier of a cell: what is configured, and what follows from it. Nothing of it changes while the cell runs.
+//! Carrier of a cell: its configuration and the values derived from it. They do not change while the cell runs.
 
 use tidemark_core::{ConfigError, Instant};
 use tidemark_radio::blocks::BlockSizes;

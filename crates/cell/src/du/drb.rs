@@ -1,4 +1,4 @@
-//! One data radio bearer as the DU keeps it: RLC of the downlink, and the CU's reports.
+//! One data radio bearer in the DU: RLC of the downlink, and the reports to the CU.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue};

@@ -1,4 +1,4 @@
-//! A UE leaves a DU and comes to another.
+//! Move of a UE from one DU to another.
 
 use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;

@@ -1,4 +1,4 @@
-//! HARQ: transport blocks on their way, retransmissions, and the processes that blocks take.
+//! HARQ: transport blocks under way, retransmissions, and HARQ processes.
 
 use tidemark_core::Key;
 

@@ -1,7 +1,7 @@
 //! DU of a gNB: RLC, MAC, schedulers, HARQ, reports and grants.
 //!
-//! PDCP PDUs go in with their SNs, delivery statuses come out by [`Port::report`]. UEs stand behind [`Port::ue`]. Both ends of an RLC
-//! entity are one object (decision 17), so that what a UE has received of a downlink bearer stands here as well.
+//! The DU takes PDCP PDUs with their SNs, and gives delivery statuses to [`Port::report`]. UEs are behind [`Port::ue`]. Both ends of an
+//! RLC entity are one object (decision 17), so the receiving end of a downlink bearer is here too.
 
 pub(crate) mod anbr;
 mod carrier;
@@ -48,8 +48,8 @@ use uplink::Uplink;
 
 /// DU of one cell.
 ///
-/// Both directions work on the same carrier and the same queues, which each is lent; neither sees the other. What one has for the other
-/// passes here. With nothing to send the DU has no deadline and costs nothing.
+/// Both directions borrow the same carrier and queues, and neither sees the other; this object passes messages between them. With
+/// nothing to send the DU has no deadline and costs nothing.
 pub(crate) struct Du<P> {
     carrier: Carrier,
     queues: Queues<P>,

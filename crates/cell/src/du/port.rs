@@ -1,4 +1,4 @@
-//! The sides of a DU that are not its own: the CU-UP behind F1-U, the core behind that, its UEs, and who listens.
+//! The parts around a DU: the CU-UP behind F1-U, the core behind that, its UEs, and the observers.
 
 use tidemark_core::{Duration, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
@@ -10,9 +10,9 @@ use crate::index::DrbIndex;
 use crate::output::{DelaySplit, Output, UeId};
 use crate::ue_stack::UeStack;
 
-/// Seam between a DU and the parts around it, which it reports to and asks.
+/// Interface of a DU to the parts around it.
 ///
-/// A DU that is one machine with its CU asks the CU's law as packets leave the queue; one behind a real F1-U only
+/// A DU in one machine with its CU asks the CU's law when packets leave the queue. One behind a real F1-U only
 /// reports, and lets every packet pass.
 pub(crate) trait Port<P: Inspect> {
     /// True if the law of a bearer decides where packets leave the RLC queue.

@@ -1,4 +1,4 @@
-//! UEs that a DU serves, and their bearers' RLC queues with timers, reports and counters.
+//! UEs of a DU, and the RLC queues of their bearers with timers, reports and counters.
 
 use tidemark_core::{ConfigError, Duration, Inspect, Instant, Packet, Slab, Stream};
 use tidemark_radio::channel::{Channel, ChannelConfig};
@@ -17,12 +17,12 @@ use crate::qos::Qos;
 use crate::rlc::{Released, Status};
 use crate::ue_stack::{Prioritisation, UeStack};
 
-/// Means that the fading of a deployed UE goes around.
+/// Means of a deployed UE's fading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {
     /// Mean SINR in dB.
     pub sinr_db: f64,
-    /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
+    /// Mean SNR in dB at the gNB if the UE sends on the whole carrier. There is no uplink interference.
     pub uplink_db: f64,
     /// Power of the wave in line of sight over that of all others.
     pub rice_k: f64,

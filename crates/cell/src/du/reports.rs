@@ -6,7 +6,7 @@ use super::timers::{Timer, Timers};
 use super::{Drb, Port};
 use crate::index::DrbIndex;
 
-/// Reports of a DU: at once, or at the end of a period that all bearers share.
+/// Reports of a DU, sent at once or at the end of a period that all bearers share.
 pub(super) struct Reports {
     period: Duration,
 }

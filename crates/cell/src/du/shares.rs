@@ -1,12 +1,12 @@
-//! Turns: who has had the least goes first.
+//! Turns: the UE that has had the least service goes first.
 //!
 //! A UE that had nothing to send counts as if it had had as much as the least of those that waited meanwhile (the start tags of
-//! start-time fair queueing, Goyal et al. 1996), less a bounded credit: so much of a turn that it did not take is still its own. No more
-//! than a slot is held against a UE, so that what it had while others could not use more does not silence it when they can.
+//! start-time fair queueing, Goyal et al. 1996), minus a bounded credit, the part of its turn that it may still take. At most one slot
+//! is held against a UE. So service that it had while others could not use more does not silence it when they can.
 //!
-//! Of equals it goes by turns. Once all is served that waited, nobody is owed anything, and who goes first is drawn; so it is after a slot of
-//! which nobody was left out. If it went on from where it was, packets that come as regularly as slots would give the same UE the same
-//! position in every batch.
+//! UEs with equal service take turns. When all waiting data is served, no UE is owed anything, and the first UE is drawn. The same holds
+//! after a slot in which no UE was left out. Otherwise packets that come as regularly as slots would give a UE the same position in
+//! every batch.
 
 use tidemark_core::{Key, Stream};
 

@@ -1,4 +1,4 @@
-//! UEs that a DU serves, who listens, and what left: the surroundings of every DU, whether its CU is in the same cell or elsewhere.
+//! UEs, observers and outputs: the parts around every DU, whether its CU is in the same cell or elsewhere.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Timers, whose times are not those of slots.
+//! Timers, which do not end at slot boundaries.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};

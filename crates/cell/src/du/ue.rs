@@ -1,4 +1,4 @@
-//! One UE as the gNB keeps it: channel, link adaptation, HARQ, and which bearers are its own.
+//! One UE in the gNB: its channel, link adaptation, HARQ, and bearers.
 
 use std::collections::VecDeque;
 use std::ops::Range;

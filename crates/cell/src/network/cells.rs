@@ -1,4 +1,4 @@
-//! Cells that are driven as one.
+//! Cells that are driven together.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::handover::HandoverExecution;
 use crate::index::{DrbIndex, UeDrbs};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 
-/// Cells of one kind with their UEs, driven as one [`Cell`] is: all cells of a network, or some.
+/// Cells of one kind with their UEs, driven together like one [`Cell`]: all cells of a network, or some.
 pub struct Cells<P> {
     cells: Vec<Cell<P>>,
     /// Number of the first cell; the others follow.
@@ -36,7 +36,7 @@ impl<P> Default for Cells<P> {
 }
 
 impl<P: Inspect> Cells<P> {
-    /// So many cells, numbered from 0, whose random numbers all follow from `seed`.
+    /// `count` cells, numbered from 0. All their random numbers derive from `seed`.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -52,7 +52,7 @@ impl<P: Inspect> Cells<P> {
         cells
     }
 
-    /// The cells one by one, each with its UEs.
+    /// Splits this into single cells, each with its UEs.
     pub fn apart(self) -> Vec<Self> {
         let Self { cells, first, serving, .. } = self;
         let one = |(place, cell)| {
@@ -62,7 +62,7 @@ impl<P: Inspect> Cells<P> {
         cells.into_iter().enumerate().map(one).collect()
     }
 
-    /// Adds the cells that follow in number, with their UEs.
+    /// Adds the cells with the next numbers, and their UEs.
     pub fn join(&mut self, others: Self) {
         let behind = self.cells.len();
         self.cells.extend(others.cells);
@@ -75,8 +75,8 @@ impl<P: Inspect> Cells<P> {
         }
     }
 
-    /// Admits a UE to the cell with this number. From its index, which no other UE has, its random numbers follow; its bearers have
-    /// indices from `first` on. Gives the index behind the last bearer's.
+    /// Admits a UE to the cell with this number. Its random numbers derive from its unique index. Its bearers have indices from
+    /// `first` on. Gives the index after its last bearer.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -93,10 +93,10 @@ impl<P: Inspect> Cells<P> {
         Ok(UeDrbs::new(first, config.bearers().count()).end())
     }
 
-    /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say.
+    /// Puts a flow of a UE into the QoS flow with this QFI, regardless of the packet filters.
     ///
     /// # Errors
-    /// There is no such QoS flow.
+    /// The QFI, if there is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
         let Some(cell) = self.serving(id) else { return Ok(()) };
         self.cells[cell].name_qos_flow(id, flow, qfi)
@@ -107,7 +107,7 @@ impl<P: Inspect> Cells<P> {
         self.cells[self.serving(id)?].logical_channel(id, flow, direction)
     }
 
-    /// The UE asks for a bit rate recommendation with a MAC control element; false if it may not.
+    /// Asks the UE to send a bit rate query with a MAC control element; false if it may not.
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
         let Some(cell) = self.serving(id) else { return false };
         let sent = self.cells[cell].query_bit_rate(now, id, octets);
@@ -115,27 +115,27 @@ impl<P: Inspect> Cells<P> {
         sent
     }
 
-    /// A downlink packet reaches the CU of the UE's cell.
+    /// Takes a downlink packet at the CU of the UE's cell.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(cell) = self.serving(id) else { return };
         self.cells[cell].handle_downlink(now, id, packet);
         self.touched(cell);
     }
 
-    /// The IP stack of a UE hands over a packet.
+    /// Takes a packet from the IP stack of a UE.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(cell) = self.serving(id) else { return };
         self.cells[cell].handle_uplink(now, id, packet);
         self.touched(cell);
     }
 
-    /// Gives the next deadline, if nothing comes in.
+    /// Time of the next event without a new packet; `None` if there is none.
     pub fn next_deadline(&self) -> Option<Instant> {
         let first = self.deadlines.iter().fold(Instant::FAR, |first, at| first.min(*at));
         (first != Instant::FAR).then_some(first)
     }
 
-    /// Does what is due at `now`.
+    /// Handles all events that are due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         for cell in 0..self.cells.len() {
             // Each cell has a deadline of its own: a call for one leaves the others alone.
@@ -146,7 +146,7 @@ impl<P: Inspect> Cells<P> {
         }
     }
 
-    /// The next thing that left a cell.
+    /// The next output of a cell.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         while let Some(cell) = self.ready.front() {
             if let Some(output) = self.cells[*cell].poll_output() {
@@ -157,7 +157,7 @@ impl<P: Inspect> Cells<P> {
         None
     }
 
-    /// Shows `observer` from now on every event of every cell.
+    /// Shows every event of every cell to `observer` from now on.
     pub fn observe(&mut self, observer: Observer<P>)
     where
         P: 'static,
@@ -166,7 +166,7 @@ impl<P: Inspect> Cells<P> {
         self.cells.iter_mut().for_each(|cell| cell.observe(one_of(&shared)));
     }
 
-    /// Shows `observer` from now on each mark of every cell, as [`Cell::observe_signals`] does.
+    /// Shows `observer` the decisions of every cell to mark or drop, as [`Cell::observe_signals`] does.
     pub fn observe_signals(&mut self, observer: Observer<P>)
     where
         P: 'static,
@@ -175,14 +175,14 @@ impl<P: Inspect> Cells<P> {
         self.cells.iter_mut().for_each(|cell| cell.observe_signals(one_of(&shared)));
     }
 
-    /// The UE moves to another cell of the same kind, which its cell goes on to stand for.
+    /// Moves the UE to another cell of the same kind, which its cell then represents.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         let Some(cell) = self.serving(id) else { return };
         self.cells[cell].hand_over(now, id);
         self.touched(cell);
     }
 
-    /// A UE leaves its cell, for another of the network.
+    /// Removes a UE that moves to another cell of the network.
     pub fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
         let cell = self.serving(id)?;
         let leaving = self.cells[cell].take_ue(now, id);
@@ -191,7 +191,7 @@ impl<P: Inspect> Cells<P> {
         leaving
     }
 
-    /// A UE that left another cell comes to the one that its handover names.
+    /// Places a UE that left another cell in the target of its handover.
     pub fn place_ue(&mut self, now: Instant, to: &Handover, leaving: Leaving<P>, execution: &HandoverExecution) {
         let cell = to.target - self.first;
         self.cells[cell].place_ue(now, to.ue, leaving, execution);
@@ -199,18 +199,18 @@ impl<P: Inspect> Cells<P> {
         self.touched(cell);
     }
 
-    /// A UE's fading goes around these means from now on.
+    /// Sets the means of a UE's fading from now on.
     pub fn set_means(&mut self, id: UeId, means: Means) {
         let Some(cell) = self.serving(id) else { return };
         self.cells[cell].set_means(id, means);
     }
 
-    /// State and counters of a UE, over all cells that it was in; `None` if there is no such UE.
+    /// State of a UE, and its counters over all its cells; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         self.cells[self.serving(id)?].ue(now, id)
     }
 
-    /// Counters of a UE's bearers, the default one first, over all cells that it was in; none if there is no such UE.
+    /// Counters of a UE's bearers over all its cells, the default one first; none if there is no such UE.
     pub fn bearers(&self, id: UeId) -> impl Iterator<Item = DrbStats> + '_ {
         self.serving(id).into_iter().flat_map(move |cell| self.cells[cell].bearers(id))
     }
@@ -235,12 +235,12 @@ impl<P: Inspect> Cells<P> {
         self.cells.iter().map(Cell::stats)
     }
 
-    /// Resource blocks x symbols that the downlink slots of one cell have between two instants.
+    /// Resource blocks x symbols in the downlink slots of one cell between two instants.
     pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
         self.cells.first().map_or(0, |cell| cell.resources_between(from, to))
     }
 
-    /// Counts the resource blocks x symbols of one cell's uplink slots between two instants.
+    /// Resource blocks x symbols in the uplink slots of one cell between two instants.
     pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
         self.cells.first().map_or(0, |cell| cell.uplink_resources_between(from, to))
     }

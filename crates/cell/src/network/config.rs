@@ -14,23 +14,23 @@ pub struct NetworkConfig {
     pub environment: Environment,
     /// Sites, in rings around the first. Default 7.
     pub sites: u32,
-    /// Sectors of a site, each a cell, the first looking 30 degrees north of east. Default 3.
+    /// Sectors of a site, each a cell. The first faces 30 degrees north of east. Default 3.
     pub sectors: u32,
     /// Distance between neighbouring sites in metres. Default: 500 in UMa, 200 in UMi, 1732 in RMa (TR 38.901 7.2 and 7.8).
     pub distance_m: Option<f64>,
-    /// True if the plane goes on with copies of the grid, so that no cell lies at an edge. Default true.
+    /// True if copies of the grid continue it in all directions, so that no cell lies at an edge. Default true.
     pub wrap_around: bool,
-    /// Carrier in GHz. Default 3.75, as that of fading channels.
+    /// Carrier in GHz. Default 3.75, as for fading channels.
     pub carrier_ghz: f64,
-    /// Power that a cell sends in all, in dBm. Default: 49 in UMa and RMa, 44 in UMi (TR 38.901 7.8).
+    /// Total transmission power of a cell in dBm. Default: 49 in UMa and RMa, 44 in UMi (TR 38.901 7.8).
     pub power_dbm: Option<f64>,
     /// Noise that a UE's receiver adds to thermal noise, in dB. Default 9.
     pub noise_figure_db: f64,
-    /// Power that a UE sends in all, in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
+    /// Total transmission power of a UE in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
     pub ue_power_dbm: f64,
-    /// Antennas of a sector, each a column on a port of its own that fades on its own. They send one layer, ideally precoded: N of them
-    /// have N times the SNR at the UE that they send to, and shallower fades; at other UEs they interfere as one would. What a UE sends
-    /// is combined alike. More than one needs `cell.layers = 1`. Default 1 (TR 38.901 7.8.1).
+    /// Antennas of a sector. Each is a column on its own port and fades independently. They send one layer, ideally precoded: N antennas
+    /// give N times the SNR at the UE that they serve, and shallower fades. At other UEs they interfere like one antenna. The uplink is
+    /// combined in the same way. More than one needs `cell.layers = 1`. Default 1 (TR 38.901 7.8.1).
     pub antennas: u32,
     /// Elements in a sector's column. Default 10 (TR 38.901 7.8.1).
     pub rows: u32,
@@ -38,25 +38,25 @@ pub struct NetworkConfig {
     pub downtilt_deg: f64,
     /// Period at which RSRP and interference are measured. Default 40 ms.
     pub measurement_period: Duration,
-    /// Handover between the cells: its trigger, and what moves with a UE.
+    /// Handover between the cells: its trigger, and the state that moves with a UE.
     pub handover: HandoverConfig,
 }
 
-/// Handover between the cells: its trigger, and what moves with a UE.
+/// Handover between the cells: its trigger, and the state that moves with a UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<HandoverConfig>))]
 pub struct HandoverConfig {
     /// Hys of event A3 (TS 38.331 5.5.4.4): another cell's RSRP must be higher by more than this and the offset, in dB. Default 3.
     pub hysteresis_db: f64,
-    /// Offset of event A3, Off, in dB; below zero, UEs go to cells that they receive worse. Default 0.
+    /// Offset of event A3, Off, in dB. Below zero, UEs move to cells that they receive with less power. Default 0.
     pub offset_db: f64,
     /// Time for which the condition of event A3 must hold. Default 160 ms.
     pub time_to_trigger: Duration,
-    /// Time in which nothing is sent to the UE or by it. Default 45 ms: a little below the mean of 49.5 ms for a handover without
+    /// Time in which nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
     /// random-access failures (TR 36.881 table 5.2.1-1).
     pub interruption: Duration,
-    /// Fate of the packets that RLC holds. Default `forwarded`.
+    /// Fate of the packets in RLC. Default `forwarded`.
     pub data: HandoverData,
     /// Fate of the marker's state. Default `moves`.
     pub marker: HandoverMarker,
@@ -124,10 +124,10 @@ bounds! { HandoverConfig {
 } }
 
 impl NetworkConfig {
-    /// Names the first field that cannot be used.
+    /// Checks every field.
     ///
     /// # Errors
-    /// The field and what would be right.
+    /// The first field that cannot be used, and the rule that it breaks.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         if self.environment == Environment::Rma && self.carrier_ghz > MAX_RURAL_GHZ {
@@ -145,7 +145,7 @@ impl NetworkConfig {
             Environment::Rma => 1732.0,
         })
     }
-    /// Power that a cell sends in all, in dBm.
+    /// Total transmission power of a cell in dBm.
     pub fn power_dbm(&self) -> f64 {
         self.power_dbm.unwrap_or(match self.environment {
             Environment::Uma | Environment::Rma => 49.0,
@@ -170,7 +170,7 @@ impl NetworkConfig {
     pub fn cells(&self) -> usize {
         (self.sites * self.sectors) as usize
     }
-    /// Place of each cell in metres east and north of the centre site, and the direction in which it looks, in degrees from east,
+    /// Position of each cell in metres east and north of the centre site, and the direction that it faces, in degrees from east,
     /// counterclockwise.
     pub fn cell_places(&self) -> Vec<(Point, f64)> {
         self.grid().cells()

@@ -1,13 +1,13 @@
-//! Many cells: sites on a grid, UEs that attach to the cell they receive best, and change it when they move.
+//! Many cells: sites on a grid, and UEs that attach to the best cell and change it when they move.
 //!
-//! Each cell sends to its own UEs as if it were alone; what it sends is interference to the UEs of all others. Once in a
-//! measurement period the [`Radio`] looks where UEs are, what they receive of each cell, and how much of its resources each cell
-//! used since it last looked: a UE's SINR is the power of its own cell over noise and the others' power times their use.
-//! Interference has no fading of its own, and an idle cell sends nothing (NR has no common reference signals). What UEs send loses
-//! as much on its way as what they receive, and fades with it; it does not interfere.
+//! Each cell sends to its own UEs as if it were alone. Its transmissions interfere with the UEs of all other cells. Once in a
+//! measurement period the [`Radio`] reads the positions of UEs, the power that they receive from each cell, and the load of each cell
+//! since the last measurement. A UE's SINR is the power of its own cell over noise plus the power of the others times their load.
+//! Interference does not fade by itself, and an idle cell sends nothing (NR has no common reference signals). The uplink has the same
+//! path loss and fading as the downlink, and no interference.
 //!
-//! Between two measurements no cell feels another. [`Cells`] are therefore driven together or apart, and a driver hands UEs over
-//! from one to another when the radio says so.
+//! Between two measurements cells do not affect each other. [`Cells`] can therefore be driven together or separately. The driver
+//! hands UEs over between them when the radio decides so.
 
 mod cells;
 mod config;

@@ -15,7 +15,7 @@ const NOISE_DBM_HZ: f64 = -174.0;
 /// Noise figure of a gNB's receiver, in dB, as in 3GPP's evaluations (TR 38.802 table A.2.1-1).
 const GNB_NOISE_FIGURE_DB: f64 = 5.0;
 
-/// Radio between the cells and the UEs of a network: the cell of each UE, and what it receives there.
+/// Radio between the cells and the UEs of a network: the cell of each UE, and its reception.
 #[derive(Clone, Debug)]
 pub struct Radio {
     config: NetworkConfig,
@@ -58,27 +58,27 @@ pub struct Handover {
     pub target: usize,
 }
 
-/// Position of a UE and what it receives. Counters count from the beginning.
+/// Position of a UE and its reception. Counters count from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UeRadio {
     /// Number of its cell.
     pub cell: usize,
     /// Metres east and north of the centre site.
     pub position: Point,
-    /// Power that it receives of its cell at full load, in dBm: the whole carrier, not one resource element.
+    /// Power received from its cell at full load, in dBm, of the whole carrier and not of one resource element.
     pub power_dbm: f64,
     /// Mean SINR of a layer now, without fading, in dB.
     pub sinr_db: f64,
     /// Sum of the SINRs in dB over all measurements.
     pub sinr_sum_db: f64,
-    /// Measurements.
+    /// Number of measurements.
     pub measurements: u64,
-    /// Times that it changed cells.
+    /// Number of changes of its cell.
     pub handovers: u64,
 }
 
 impl Radio {
-    /// Radio of a network of cells of this kind.
+    /// Radio of a network of cells with this configuration.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -107,14 +107,14 @@ impl Radio {
         })
     }
 
-    /// Adds the next UE; the cell that it receives best is its own. Its channel learns of carrier and antennas.
+    /// Adds the next UE and attaches it to the best cell. Sets carrier and antennas in its channel's configuration.
     ///
     /// # Errors
-    /// The first field that cannot be used; `channel.model` of a UE without a position.
+    /// The first field that cannot be used; `channel.model` if the UE has no position.
     pub fn add_ue(&mut self, config: &mut UeConfig, seed: u64) -> Result<usize, ConfigError> {
         config.validate()?;
         let ChannelConfig::Deployed(deployed) = &mut config.channel else {
-            return Err(ConfigError::new("channel.model", "in a network of cells it is `deployed`"));
+            return Err(ConfigError::new("channel.model", "must be `deployed` in a network of cells"));
         };
         (deployed.carrier_ghz, deployed.antennas) = (Some(self.plan.carrier_ghz()), self.config.antennas);
         let reception = Reception::new(&self.plan, deployed, self.ues.len() as u32, seed);
@@ -133,7 +133,7 @@ impl Radio {
         Ok(serving)
     }
 
-    /// Execution of the handovers that a measurement asks for.
+    /// Execution of the handovers that measurements cause.
     pub fn execution(&self) -> HandoverExecution {
         self.config.handover.execution()
     }
@@ -153,8 +153,8 @@ impl Radio {
         }
     }
 
-    /// Looks at loads, positions and powers. `cells` are the counters of all cells, in their order, and `available` says how much
-    /// each had since an instant. Gives the UEs that change cells, in their order: their means are those in the new cell.
+    /// Measures loads, positions and powers. `cells` are the counters of all cells in order, and `available` gives the resources that
+    /// each had since an instant. Returns the UEs that change cells, in order; their means are those in the new cell.
     pub fn measure(
         &mut self,
         now: Instant,
@@ -187,7 +187,7 @@ impl Radio {
         target.map(|target| Handover { ue: UeId(index as u32), source, target })
     }
 
-    /// Gives a UE's cell, position and what it receives; `None` if there is no such UE.
+    /// Gives a UE's cell, position and reception; `None` if there is no such UE.
     pub fn ue(&self, id: UeId) -> Option<UeRadio> {
         let ue = self.ues.get(id.0 as usize)?;
         Some(UeRadio {

@@ -1,21 +1,21 @@
-//! Packet filters (TS 23.501 5.7.6.2): which packets belong to a QoS flow.
+//! Packet filters (TS 23.501 5.7.6.2), which select the packets of a QoS flow.
 
 use tidemark_core::{ConfigError, Ecn, Inspect, Packet, Selectors};
 
 use super::selector::{PortRange, Prefix, Protocol, TrafficClass};
 
-/// A rule: a packet for which all that is said here holds belongs to the QoS flow, unless a rule of a lower precedence
-/// value says otherwise. On the way down it is the UPF's packet detection rule, on the way up the UE's QoS rule.
+/// A rule: a packet that meets all conditions here belongs to the QoS flow, unless a rule with a lower precedence value
+/// applies. In the downlink it is the UPF's packet detection rule, in the uplink the UE's QoS rule.
 ///
-/// A fragment that is not the first has no ports, and what has no readable IP header has an ECN field at most: neither meets
-/// a filter that asks for more.
+/// A fragment that is not the first has no ports, and a packet without a readable IP header has at most an ECN field. Neither
+/// meets a filter with other conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PacketFilter {
-    /// Precedence value of the rule, 0 to 255: of the rules that match, that with the lowest value decides, and of two
-    /// with the same that which is written first. Default 255. What a UE learns from its downlink packets (reflective
-    /// QoS) has 80 (TS 24.501 9.11.4.13).
+    /// Precedence value of the rule, 0 to 255. Of the rules that match, the one with the lowest value decides; of equals,
+    /// the first. Default 255. Rules that a UE learns from its downlink packets (reflective QoS) have 80 (TS 24.501
+    /// 9.11.4.13).
     pub precedence: u8,
     /// Direction of the packets. Default `bidirectional`.
     pub direction: FilterDirection,
@@ -31,14 +31,14 @@ pub struct PacketFilter {
     pub local_port: Option<PortRange>,
     /// Type of service (IPv4) or traffic class (IPv6) under a mask. Default: any.
     pub traffic_class: Option<TrafficClass>,
-    /// The DSCP is one of these, 0 to 63. Default: any.
+    /// DSCPs that match, 0 to 63. Default: any.
     pub dscp: Vec<u8>,
-    /// The ECN field is one of these, as a type-of-service value with mask 3 says (TS 29.244 8.2.5); L4S traffic is
-    /// `ect1` or `ce`. Default: any.
+    /// ECN fields that match, like a type-of-service value with mask 3 (TS 29.244 8.2.5). L4S traffic is `ect1` or `ce`.
+    /// Default: any.
     pub ecn: Vec<EcnField>,
 }
 
-/// Direction of the packets that a filter compares.
+/// Direction of the packets to which a filter applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -100,7 +100,7 @@ impl PacketFilter {
             return error("local_address", "must be of the same IP version as `remote_address`");
         }
         if self.protocol.is_some_and(|protocol| !protocol.has_ports()) {
-            let right = "belongs to a protocol with ports: tcp, udp, sctp, 33 (DCCP) or 136 (UDP-Lite)";
+            let right = "needs a `protocol` with ports: tcp, udp, sctp, 33 (DCCP) or 136 (UDP-Lite)";
             for (field, port) in [("remote_port", &self.remote_port), ("local_port", &self.local_port)] {
                 if port.is_some() {
                     return error(field, right);

@@ -1,4 +1,4 @@
-//! QoS flows and the bearers that carry them, as they are configured.
+//! Configuration of QoS flows and of the bearers that carry them.
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Instant, Range, bounds};
 use tidemark_marker::{Characteristics, KNOWN_FIVE_QIS, MarkerConfig};
@@ -7,22 +7,22 @@ use super::filter::PacketFilter;
 use super::meter::Meter;
 use crate::config::{RlcConfig, validate_uplink_marker};
 
-/// A dedicated bearer beside a UE's default one, with the QoS flows that SDAP maps to it (TS 37.324).
+/// A dedicated bearer besides a UE's default one, with the QoS flows that SDAP maps to it (TS 37.324).
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrbConfig {
-    /// RLC entity. Default: as the UE's default bearer.
+    /// RLC entity. Default: that of the UE's default bearer.
     pub rlc: Option<RlcConfig>,
-    /// Marking law. Default: as the policy says for its first QoS flow, else as the UE's default bearer.
+    /// Marking law. Default: that of the policy for its first QoS flow, else that of the UE's default bearer.
     pub marker: Option<MarkerConfig>,
-    /// The law by which the gNB marks what the UE sends in it. Default: as the UE's; `none` switches it off.
+    /// Law by which the gNB marks the uplink packets of the bearer. Default: that of the UE; `none` switches it off.
     pub uplink_marker: Option<MarkerConfig>,
     /// QoS flows, at least one.
     pub qos_flow: Vec<QosFlowConfig>,
 }
 
-/// A QoS flow: which packets belong to it, and what they are due.
+/// A QoS flow: the packets that belong to it, and their treatment.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<QosFlowConfig>))]
@@ -31,22 +31,22 @@ pub struct QosFlowConfig {
     pub qfi: u8,
     /// Standardised 5QI: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, 82 to 90. Default 9.
     pub five_qi: u8,
-    /// Priority level in place of the 5QI's own: the lower goes first.
+    /// Priority level, instead of that of the 5QI; the lower goes first.
     pub priority: Option<u8>,
-    /// Guaranteed flow bit rate; of a GBR 5QI only, and required there.
+    /// Guaranteed flow bit rate, required for a GBR 5QI and not allowed for others.
     pub gbr: Option<BitRate>,
-    /// Maximum flow bit rate: what exceeds it waits. A bearer's flows wait together, so that each of them has a maximum or none. Default: no
-    /// maximum.
+    /// Maximum flow bit rate; packets beyond it wait. The flows of a bearer wait together, so either all of them have a maximum or none. Default:
+    /// no maximum.
     pub mbr: Option<BitRate>,
-    /// Packet filters, each a rule of its own. Default: none, for a flow whose packets are named one by one (`qfi` of a
-    /// scenario's flow), or whose QFI comes from a UPF.
+    /// Packet filters, each a rule of its own. Default: none, for a QoS flow whose packets are chosen by `qfi` of a
+    /// scenario's flow, or whose QFI comes from a UPF.
     pub filter: Vec<PacketFilter>,
-    /// Reflective QoS: the UPF marks the flow's downlink packets with the RQI, so that answers come up in this
-    /// QoS flow too (TS 23.501 5.7.5). Default true. The default QoS flow's are never marked; on N3 the RQI of each packet counts.
+    /// Reflective QoS: the UPF marks the flow's downlink packets with the RQI, so that answers come up in this QoS flow
+    /// too (TS 23.501 5.7.5). Default true. Packets of the default QoS flow never have it. On N3 the RQI of each packet counts.
     pub reflective: bool,
-    /// The bearer's law marks the flow's downlink packets, as the core asks for one QoS flow and not for another (TS 23.501 5.37.3). Default
-    /// true; false where the law decides on packets that arrive. Packets that are not marked count in the queue all the same, and
-    /// what the law drops it drops.
+    /// True if the bearer's law marks the flow's downlink packets, which the core requests by QoS flow (TS 23.501 5.37.3). Default true. False
+    /// needs a law that decides on packets that arrive. Packets of a flow that is not marked still count in the queue, and the law can
+    /// still drop them.
     pub marked: bool,
 }
 
@@ -81,8 +81,7 @@ impl DrbConfig {
         for (index, flow) in self.qos_flow.iter().enumerate() {
             flow.validate().map_err(|error| error.within(&format!("qos_flow.{index}")))?;
             if flow.mbr.is_some() != self.qos_flow[0].mbr.is_some() {
-                let problem =
-                    "a bearer's flows wait together: give each of them a maximum, or the others a bearer of their own";
+                let problem = "the flows of a bearer wait together: give each of them a maximum, or use another bearer for the others";
                 return Err(ConfigError::new("mbr", problem).within(&format!("qos_flow.{index}")));
             }
         }
@@ -104,7 +103,7 @@ impl QosFlowConfig {
         self.check_bounds()?;
         let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN_FIVE_QIS) };
         if characteristics.is_gbr() != self.gbr.is_some() {
-            return error("gbr", "belongs to a GBR 5QI (1 to 4, 82 to 90), and is required there");
+            return error("gbr", "is for a GBR 5QI (1 to 4, 82 to 90), and required there");
         }
         if let Some((gbr, mbr)) = self.gbr.zip(self.mbr).filter(|(gbr, mbr)| gbr > mbr) {
             return Err(ConfigError::new("mbr", format!("must be at least gbr, {gbr}")).found(mbr));

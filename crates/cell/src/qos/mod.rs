@@ -1,4 +1,4 @@
-//! QoS flows: what each is due, how packets come to them, and which bearer carries them.
+//! QoS flows: their treatment, their packets, and their bearers.
 
 mod filter;
 mod flow;

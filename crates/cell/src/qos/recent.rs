@@ -1,4 +1,4 @@
-//! Flows of late and the bearers that carried them.
+//! Recent flows and the bearers that carried them.
 
 use tidemark_core::FlowId;
 

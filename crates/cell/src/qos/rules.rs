@@ -1,4 +1,4 @@
-//! Rules that give a packet its QoS flow, and a QoS flow its bearer. UE and network have the same ones.
+//! Rules that map a packet to a QoS flow, and a QoS flow to a bearer. UE and network have the same rules.
 
 use tidemark_core::{FlowId, Inspect, Packet};
 
@@ -16,9 +16,9 @@ pub struct Mapped {
     pub qfi: u8,
     /// Bearer that carries it.
     pub drb: DrbIndex,
-    /// True where downlink packets carry the RQI: what answers them takes the same QoS flow (reflective QoS, TS 23.501 5.7.5).
+    /// True if downlink packets carry the RQI, so that answers take the same QoS flow (reflective QoS, TS 23.501 5.7.5).
     pub reflective: bool,
-    /// True where the bearer's law may mark the packet.
+    /// True if the bearer's law may mark the packet.
     pub marked: bool,
 }
 

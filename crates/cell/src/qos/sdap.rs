@@ -1,4 +1,4 @@
-//! SDAP (TS 37.324): packets of each direction are mapped to bearers, those down by the gNB, those up by the UE.
+//! SDAP (TS 37.324) maps packets to bearers, in the gNB for the downlink and in the UE for the uplink.
 
 use tidemark_core::{FlowId, Inspect, Packet};
 

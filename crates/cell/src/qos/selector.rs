@@ -1,4 +1,4 @@
-//! Components of a packet filter as a person writes them: address prefixes, port ranges, protocols, masked octets.
+//! Components of a packet filter in the form of a scenario: address prefixes, port ranges, protocols, masked octets.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use tidemark_wire::{tcp, udp};
 
-/// Addresses that begin alike: `"203.0.113.0/24"`, `"2001:db8::/32"`, or one address.
+/// Addresses with a common prefix, `"203.0.113.0/24"` or `"2001:db8::/32"`, or one address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Prefix {
     address: IpAddr,
@@ -24,7 +24,7 @@ pub struct PortRange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Protocol(pub u8);
 
-/// The type of service or traffic class, and which of its bits count: `"0xB8/0xFC"` is DSCP 46 with any ECN field.
+/// The type of service or traffic class, and the mask of the bits that count: `"0xB8/0xFC"` is DSCP 46 with any ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TrafficClass {
     value: u8,
@@ -37,7 +37,7 @@ const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
 
 impl Prefix {
-    /// True for an address that begins so; one of the other IP version never does.
+    /// True for an address with this prefix, which has the same IP version.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
@@ -75,7 +75,7 @@ impl Protocol {
 }
 
 impl TrafficClass {
-    /// True for an octet whose bits under the mask are these.
+    /// True for an octet with this value under the mask.
     pub fn matches(&self, octet: u8) -> bool {
         octet & self.mask == self.value
     }
@@ -84,13 +84,13 @@ impl TrafficClass {
 impl FromStr for Prefix {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no address or prefix, as in \"203.0.113.0/24\" or \"2001:db8::/32\"");
+        let wrong = || format!("`{text}` is not an address or prefix, as in \"203.0.113.0/24\" or \"2001:db8::/32\"");
         let (address, length) = text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv6() { 128 } else { 32 };
         let length = length.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
         if length > most {
-            return Err(format!("`{text}`: the length of a prefix is at most {most} here"));
+            return Err(format!("`{text}`: the length of the prefix must be at most {most}"));
         }
         let network = match address {
             IpAddr::V4(own) => {
@@ -103,7 +103,7 @@ impl FromStr for Prefix {
             }
         };
         if network != address {
-            return Err(format!("`{text}` has bits behind its prefix: use \"{network}/{length}\""));
+            return Err(format!("`{text}` has bits after its prefix: use \"{network}/{length}\""));
         }
         Ok(Self { address, length })
     }
@@ -112,7 +112,7 @@ impl FromStr for Prefix {
 impl FromStr for PortRange {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no port or range of ports, as in 443 or \"5000-5999\"");
+        let wrong = || format!("`{text}` is not a port or range of ports, as in 443 or \"5000-5999\"");
         let port = |text: &str| text.trim().parse().map_err(|_| wrong());
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let (first, last) = (port(first)?, port(last)?);
@@ -129,7 +129,7 @@ impl FromStr for Protocol {
         let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
         named.or_else(|| text.parse().ok()).map(Self).ok_or_else(|| {
             let names = PROTOCOLS.map(|(name, _)| name).join(", ");
-            format!("`{text}` is no protocol: use {names}, or its number up to 255")
+            format!("`{text}` is not a protocol: use {names}, or its number up to 255")
         })
     }
 }
@@ -137,7 +137,7 @@ impl FromStr for Protocol {
 impl FromStr for TrafficClass {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no octet and mask, as in \"0xB8/0xFC\"");
+        let wrong = || format!("`{text}` is not an octet and mask, as in \"0xB8/0xFC\"");
         let octet = |text: &str| {
             let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
             hexadecimal.map_or_else(|| text.parse(), |digits| u8::from_str_radix(digits, 16)).map_err(|_| wrong())
@@ -145,7 +145,7 @@ impl FromStr for TrafficClass {
         let (value, mask) = text.split_once('/').ok_or_else(wrong)?;
         let (value, mask) = (octet(value)?, octet(mask)?);
         if value & !mask != 0 {
-            return Err(format!("`{text}` has bits beside its mask: use \"{:#04X}/{mask:#04X}\"", value & mask));
+            return Err(format!("`{text}` has bits outside its mask: use \"{:#04X}/{mask:#04X}\"", value & mask));
         }
         Ok(Self { value, mask })
     }

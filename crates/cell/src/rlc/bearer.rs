@@ -1,4 +1,4 @@
-//! A bearer's queue, its segmentation, and both ends of its RLC and PDCP.
+//! The queue of a bearer, its segmentation, and both ends of its RLC and PDCP.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! RLC (TS 38.322): the queue at the DU, segmentation into transport blocks, reassembly and order at the UE.
 //!
-//! One object stands for both ends of a bearer, since the simulator sees both: what is sent stays in the window until
-//! it has arrived in order or is given up.
+//! One object is both ends of a bearer, since the simulator sees both. A sent SDU stays in the window until it has
+//! arrived in order or is given up.
 
 mod bearer;
 mod gate;

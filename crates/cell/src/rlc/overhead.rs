@@ -1,4 +1,4 @@
-//! Bytes of the headers below IP: PDCP's, RLC's and MAC's.
+//! Bytes of the PDCP, RLC and MAC headers.
 
 use crate::config::{RlcConfig, RlcMode, pdcp_header};
 

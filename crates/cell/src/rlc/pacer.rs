@@ -1,6 +1,6 @@
-//! Pacer between a queue above PDCP and RLC's: TC-RAN's, which keeps RLC's queue at about what is sent until it looks next.
+//! Pacer of TC-RAN between a queue above PDCP and that of RLC. It keeps RLC's queue at about the bytes sent in one of its periods.
 //!
-//! Its constants and its estimate are those of TC-RAN's program (Irazabal and Nikaein, JSAC 42(2); `oai-tc`).
+//! Its constants and its estimate are those of the program `oai-tc` (Irazabal and Nikaein, JSAC 42(2)).
 
 use tidemark_core::{Bytes, Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The receiving side of an RLC UM entity: which parts of SDUs it keeps, and how long (TS 38.322 5.2.2.2).
+//! The receiving side of an RLC UM entity: the parts of SDUs that it keeps, and for how long (TS 38.322 5.2.2.2).
 
 use tidemark_core::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The length of RLC's sequence numbers, and what follows from it.
+//! The length of RLC's sequence numbers, and the values that depend on it.
 
 /// Length of RLC's SN (TS 38.322 6.2.3.3): 12 or 18 bits in AM, 6 or 12 in UM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

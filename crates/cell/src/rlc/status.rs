@@ -1,4 +1,4 @@
-//! The receiving side of an RLC AM entity: when it reports, and what (TS 38.322 5.2.3.2, 5.3.4).
+//! The receiving side of an RLC AM entity: times and content of its status reports (TS 38.322 5.2.3.2, 5.3.4).
 
 use tidemark_core::{Duration, Instant};
 

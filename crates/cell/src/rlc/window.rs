@@ -1,5 +1,4 @@
-//! The SDUs of a bearer, as both of its ends see them: what waits, what was sent, what arrived, what is acknowledged, and what
-//! PDCP has handed on.
+//! The SDUs of a bearer at both ends: waiting, sent, arrived, acknowledged, and delivered by PDCP.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The sides of a split gNB's DU: its UEs, F1-U as far as the socket, and who listens.
+//! The parts around the DU of a split gNB: its UEs, F1-U up to the socket, and the observers.
 
 use std::collections::VecDeque;
 

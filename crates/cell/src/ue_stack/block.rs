@@ -1,4 +1,4 @@
-//! Transport blocks on their way up.
+//! Uplink transport blocks.
 
 use super::buffer_status::Report;
 use super::control::Control;

@@ -41,7 +41,7 @@ impl Report {
     }
 }
 
-/// Table that a buffer status is quantised by.
+/// Table by which a buffer status is quantised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,4 +1,4 @@
-//! Messages of a UE's RLC and MAC to the gNB, which wait beside the bearers' data.
+//! Messages from a UE's RLC and MAC to the gNB, which wait next to the bearers' data.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
-//! UE above its radio: QoS rules, SDUs that wait to be sent, RLC's status reports, buffer status reports, and what goes into a block.
+//! UE above its radio: QoS rules, SDUs that wait to be sent, RLC status reports, buffer status reports, and the content of blocks.
 //!
-//! The DU calls it at the UE's slots and timers, through its [`Port`](crate::du::Port). The receiving end of an uplink RLC entity is the
-//! gNB's, and stands here for the reason that the UE's receiving end of a downlink one stands in the DU: both ends are one object
-//! (decision 17). [`receiver`](UeStack::receiver) parts the gNB's end from the rest.
+//! The DU calls it at the UE's slots and timers, through its [`Port`](crate::du::Port). The receiving end of an uplink RLC entity belongs
+//! to the gNB, but is stored here because both ends are one object (decision 17). In the same way the DU has the UE's receiving end of a
+//! downlink entity. [`receiver`](UeStack::receiver) separates the gNB's end from the rest.
 
 pub(crate) mod block;
 pub(crate) mod buffer_status;

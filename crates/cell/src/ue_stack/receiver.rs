@@ -1,4 +1,4 @@
-//! The gNB's end of an uplink RLC entity, whose other end is the UE's.
+//! The gNB's end of an uplink RLC entity. The UE has the other end.
 
 use tidemark_core::{Inspect, Instant};
 

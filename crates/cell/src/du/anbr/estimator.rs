@@ -1,4 +1,4 @@
-//! Estimate of the rate that a bearer could have, from what it had in a window.
+//! Estimate of a bearer's possible rate, from its rate in a window.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_wire::mac::{BitRateIndex, Direction, RecommendedBitRate};

@@ -1,7 +1,7 @@
 //! Access network bit rate recommendations (ANBR, TS 38.321 5.18.10): the gNB tells a UE which rate a logical channel can have.
 //!
-//! How the rate is found is left to the gNB. Here it is an estimate over a window, of IP packets: what PDCP, RLC and MAC add
-//! does not count. It is quantised to the table of TS 38.321 and sent as a MAC control element of two octets.
+//! The standard lets the gNB choose the rate. Here it is the rate of IP packets, estimated over a window, without the headers of
+//! PDCP, RLC and MAC. It is quantised to the table of TS 38.321 and sent as a MAC control element of two octets.
 
 mod estimator;
 
@@ -17,28 +17,28 @@ use tidemark_wire::mac::{BitRateMultiplier, Direction};
 pub struct AnbrConfig {
     /// Direction of the rates. Default `downlink`.
     pub direction: AnbrDirection,
-    /// Time over which a rate is estimated, and between two recommendations. Default 40 ms, the shortest of the thesis
-    /// "L4S and ANBR" (section 4.1.4), which found shorter ones unstable.
+    /// Time over which a rate is estimated, and between two recommendations. Default 40 ms, the shortest in the thesis
+    /// "L4S and ANBR" (section 4.1.4), which found shorter windows unstable.
     pub window: Duration,
     /// Rate that is estimated. Default `capacity`.
     pub estimate: AnbrEstimate,
-    /// The headers of a packet are taken off once, so that those of its later segments count as if they were data: with whole slots
-    /// of 60 Mbit/s a rate that is 0.2 % too high. So counts the thesis (section 4.1.4), after ns-3. Default false.
+    /// True to subtract the headers of a packet only once, so that those of its later segments count as data. With whole slots at
+    /// 60 Mbit/s the rate is 0.2 % too high. The thesis counts like this (section 4.1.4), after ns-3. Default false.
     pub segment_headers: bool,
-    /// The queue's delay that a recommendation aims at: it is lower while the queue is longer, and higher while it is
-    /// shorter. Default: the queue is not looked at.
+    /// Target delay of the queue. A recommendation is lower while the queue is longer, and higher while it is shorter.
+    /// Default: the queue has no effect.
     pub queue_target: Option<Duration>,
-    /// The time in which a recommendation with `queue_target` would bring the queue to its target. Default 100 ms: a
-    /// few round trips and windows, since a correction faster than the answer to it overshoots. With an empty queue a
-    /// recommendation is higher than the estimate by the target's part of it: less than a step of the table, a fifth at
-    /// most, is lost to rounding.
+    /// Time in which a recommendation with `queue_target` would bring the queue to its target. Default 100 ms: a few
+    /// round trips and windows, since a correction faster than the sender's response overshoots. With an empty queue the
+    /// recommendation exceeds the estimate by the share `queue_target / queue_horizon`. If that is less than a step of
+    /// the table, at most a fifth, rounding removes it.
     pub queue_horizon: Duration,
-    /// The UE gets the rate itself instead of an entry of the table of TS 38.321. No radio can: it is for simulations that leave
-    /// the table out, as the thesis "L4S and ANBR" does. Default false.
+    /// True to give the UE the exact rate instead of an entry in the table of TS 38.321. No radio can do this. It is for simulations
+    /// without the table, as in the thesis "L4S and ANBR". Default false.
     pub exact: bool,
-    /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the lowest.
+    /// `bitRateMultiplier` (TS 38.331). The table ends at 8 Mbit/s; higher rates are multiples. Default `x40`, the lowest.
     pub multiplier: AnbrMultiplier,
-    /// The gNB recommends at the end of each window in which it sent something. Default true; else only when asked.
+    /// True if the gNB recommends at the end of each window in which it sent something, false if only in answer to a query. Default true.
     pub unsolicited: bool,
     /// `bitRateQueryProhibitTimer`: shortest time between two queries of the UE. Default 400 ms.
     pub query_prohibit: Duration,
@@ -54,7 +54,7 @@ pub enum AnbrDirection {
     /// Rates of packets to the UE.
     #[default]
     Downlink,
-    /// Rates of packets from the UE: those that came up in the window, and for `queue_target` the queue by the UE's buffer status reports.
+    /// Rates of packets from the UE, from those received in the window. For `queue_target` the queue is that of the UE's buffer status reports.
     Uplink,
     /// Rates of both directions.
     Both,
@@ -75,11 +75,11 @@ impl AnbrDirection {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnbrEstimate {
-    /// Rate that the bearer had, as in the thesis. Without a queue that is no more than the offered load: a sender that
-    /// follows it never finds out that there would be room for more.
+    /// Rate that the bearer had, as in the thesis. Without a queue this is only the offered load, so a sender that
+    /// follows it never learns of more capacity.
     Delivered,
-    /// Rate that the bearer would have had on all resource blocks that were its own or free, or on an equal share of the cell among the
-    /// bearers that sent something, whichever is more. Free blocks are shared equally among bearers with recommendations.
+    /// Rate that the bearer would have had on its own and the free resource blocks, or on an equal share of the cell among the bearers that
+    /// sent something, whichever is more. Free blocks are shared equally among bearers with recommendations.
     #[default]
     Capacity,
 }

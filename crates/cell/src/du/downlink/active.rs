@@ -1,4 +1,4 @@
-//! Bearers that have something to send, and the next slot that they need.
+//! Bearers with something to send, and the next slot that they need.
 
 use tidemark_core::{Inspect, Instant};
 use tidemark_radio::slots::Slot;

@@ -1,4 +1,4 @@
-//! Transport blocks of the downlink, from the decision on their slot until HARQ is done with them.
+//! Transport blocks of the downlink, from the decision on their slot to the end of HARQ.
 
 use tidemark_core::{Inspect, Instant};
 use tidemark_radio::slots::Slot;

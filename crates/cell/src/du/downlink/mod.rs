@@ -1,4 +1,4 @@
-//! Downlink of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
+//! Downlink of a cell: retransmissions, the choice of UEs, and the fate of transport blocks.
 
 mod active;
 mod blocks;

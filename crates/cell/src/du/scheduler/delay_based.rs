@@ -1,22 +1,22 @@
-//! Delay-based (Brunello et al. section IV-E): the oldest head of line first, and before all others the queues whose head is
-//! older than a threshold, as long as it is. By configuration priority levels come before either.
+//! Delay-based (Brunello et al. section IV-E): the oldest head of line first. Queues whose head is older than a threshold come before
+//! all others. Priority levels can be configured to come before both.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 use tidemark_marker::Characteristics;
 
 use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
-/// The delay-based scheduler's configuration.
+/// Configuration of the delay-based scheduler.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DelayBasedConfig>))]
 pub struct DelayBasedConfig {
-    /// A lifted queue whose head is older goes before all others. Needs `lifts`. Default 10 ms, the paper's `l4sHighTh`.
+    /// Age of the head above which a queue of `lifts` goes before all others. Needs `lifts`. Default 10 ms, the paper's `l4sHighTh`.
     pub threshold: Option<Duration>,
-    /// 5QIs whose queues are lifted. Default: none, so that the oldest is served whatever it is, as by `oldest-first`.
+    /// 5QIs whose queues are lifted by `threshold`. Default: none, so that the oldest packet of any queue is served, as by `oldest-first`.
     pub lifts: Vec<u8>,
-    /// A lower priority level (TS 23.501 5.7.3.3) goes before any delay: the oldest of the most important is served. Default: no, the delay alone
-    /// decides; the paper has it both ways, with real-time media above the rest in section IV-E.
+    /// True if a lower priority level (TS 23.501 5.7.3.3) goes before any delay: the oldest of the most important is served. Default: no, the
+    /// delay alone decides. The paper has both, with real-time media above the rest in section IV-E.
     pub priority_first: bool,
 }
 
@@ -39,7 +39,7 @@ impl Discipline for DelayBasedConfig {
     fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         if self.threshold.is_some() && self.lifts.is_empty() {
-            let problem = "lifts no queue without `lifts`, the 5QIs whose queues it lifts, as in lifts = [80]";
+            let problem = "needs `lifts`, the 5QIs of the queues to lift, as in lifts = [80]";
             return Err(ConfigError::new("threshold", problem));
         }
         if self.lifts.iter().any(|five_qi| Characteristics::of(*five_qi).is_none()) {

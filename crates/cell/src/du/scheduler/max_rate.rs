@@ -1,10 +1,10 @@
-//! Maximum rate: the UE with the best channel, however long others wait.
+//! Maximum rate: the UE with the best channel first, however long others wait.
 
 use tidemark_core::Duration;
 
 use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
-/// Configuration of maximum rate, which has nothing to set.
+/// Configuration of maximum rate, without fields.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,8 +1,8 @@
-//! Choice of the UEs that are sent something in a slot.
+//! Choice of the UEs to which a slot sends.
 //!
-//! A scheduler's rule ranks the UEs that have something to send. The one that ranks highest is given a resource block group and is
-//! ranked anew, while any are left. Whatever the scheduler, UEs with a bearer that is owed a guaranteed rate come first. What is sent
-//! to a UE of which bearer is decided by logical channel prioritisation, when its block is filled.
+//! The rule of a scheduler ranks the UEs that have something to send. The highest is given a resource block group and is ranked again,
+//! as long as groups are left. With any scheduler, UEs with a bearer that is owed a guaranteed rate come first. When a block is filled,
+//! logical channel prioritisation decides how much of each bearer is sent.
 
 mod delay_based;
 mod max_rate;
@@ -41,7 +41,7 @@ macro_rules! schedulers {
     ($($name:literal $module:ident::$config:ident as $variant:ident, $doc:literal;)*) => {
         $(pub use $module::$config;)*
 
-        /// A scheduler's configuration.
+        /// Configuration of a scheduler.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "serde", serde(tag = "kind"))]
@@ -56,7 +56,7 @@ macro_rules! schedulers {
         }
 
         impl SchedulerConfig {
-            /// Lists every scheduler, with its defaults.
+            /// Lists every scheduler with its defaults.
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$variant($config::default())),*]
             }
@@ -114,10 +114,10 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    "round-robin" round_robin::RoundRobinConfig as RoundRobin, "In turn.";
-    "proportional-fair" proportional_fair::ProportionalFairConfig as ProportionalFair, "By the rate that the channel offers over the rate that was had.";
+    "round-robin" round_robin::RoundRobinConfig as RoundRobin, "UEs in turn.";
+    "proportional-fair" proportional_fair::ProportionalFairConfig as ProportionalFair, "By the rate that the channel offers, relative to the past rate.";
     "oldest-first" oldest_first::OldestFirstConfig as OldestFirst, "The oldest head of line first.";
-    "delay-based" delay_based::DelayBasedConfig as DelayBased, "The oldest head of line first, and before it queues that are too old (Brunello et al.).";
+    "delay-based" delay_based::DelayBasedConfig as DelayBased, "Queues older than a threshold first, then the oldest head of line (Brunello et al.).";
     "strict-priority" strict_priority::StrictPriorityConfig as StrictPriority, "By the priority level of the 5QI; of equals, the oldest head of line first.";
     "max-rate" max_rate::MaxRateConfig as MaxRate, "The best channel first.";
 }

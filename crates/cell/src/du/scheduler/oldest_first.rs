@@ -4,7 +4,7 @@ use tidemark_core::Duration;
 
 use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
-/// Configuration of oldest first, which has nothing to set.
+/// Configuration of oldest first, without fields.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

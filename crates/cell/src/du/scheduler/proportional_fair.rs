@@ -1,4 +1,4 @@
-//! Proportional fair: the UE whose channel is best compared with the rate that it has had.
+//! Proportional fair: the UE with the best channel relative to its past rate first.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Key, Range, bounds};
 
@@ -6,12 +6,12 @@ use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 use crate::output::UeId;
 use tidemark_radio::slots::Slot;
 
-/// Proportional fair's configuration.
+/// Configuration of proportional fair.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ProportionalFairConfig>))]
 pub struct ProportionalFairConfig {
-    /// Time over which the rate that a UE has had is averaged. Default 100 ms.
+    /// Time over which the past rate of a UE is averaged. Default 100 ms.
     pub window: Duration,
 }
 

@@ -1,7 +1,7 @@
-//! Round robin: whoever has had the least goes first, by turns that a moment without data does not forfeit ([`Shares`]).
+//! Round robin: the UE that has had the least goes first. A moment without data does not lose a UE its turn ([`Shares`]).
 //!
-//! What counts is how much of the carrier a UE was given, in however many slots: special slots and what others leave of a slot count
-//! for what they are.
+//! Turns count the share of the carrier that a UE was given, in any number of slots. Special slots and the rest of a slot count by
+//! their size.
 //!
 //! [`Shares`]: crate::du::shares::Shares
 
@@ -9,7 +9,7 @@ use tidemark_core::Duration;
 
 use super::rule::{Candidate, Discipline, Rank, Rule, UplinkOrder};
 
-/// Configuration of round robin, which has nothing to set.
+/// Configuration of round robin, without fields.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,4 +1,4 @@
-//! Scheduler as a configuration, and the rule that it makes.
+//! Interfaces of a scheduler: its configuration and the rule made from it.
 
 use tidemark_core::{ConfigError, Duration};
 use tidemark_radio::slots::Slot;

@@ -1,5 +1,5 @@
-//! A slot is handed out by resource block groups: the UE that ranks highest is given one, is ranked anew, and so on, until nothing is
-//! left or nobody needs more.
+//! Sharing of a slot by resource block groups: the UE that ranks highest is given one and ranked again, until no group is left or no
+//! UE needs more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Uplink of a cell as it is configured.
+//! Configuration of a cell's uplink.
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bounds};
 
@@ -11,31 +11,31 @@ use tidemark_radio::mcs::McsTable;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UplinkConfig>))]
 pub struct UplinkConfig {
-    /// Period of a UE's occasions for scheduling requests; UEs have them by turns. Default 5 ms, the length of the default
+    /// Period of a UE's occasions for scheduling requests, which the UEs take in turn. Default 5 ms, the length of the default
     /// TDD pattern.
     pub sr_period: Duration,
-    /// Slots from a request or report at the gNB to the first slot that it can grant because of it: its own processing and k2
-    /// (TS 38.214 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` comes on top. Default 4, OCUDU's lowest k2.
+    /// Slots from a request or report at the gNB to the first slot that it can grant in response: processing and k2 (TS 38.214
+    /// 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` is added. Default 4, OCUDU's lowest k2.
     pub grant_delay: u64,
-    /// The grant that answers a scheduling request, since the gNB does not know yet what waits. Default 256 B: a few
+    /// Size of the grant that answers a scheduling request, when the gNB does not know yet what waits. Default 256 B: a few
     /// acknowledgements and a buffer status report.
     pub first_grant: Bytes,
     /// Format of the UEs' buffer status reports. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
     pub bsr: BsrFormat,
-    /// Rate that a bearer with data gets of its UE's blocks, whatever more important ones have to send, prioritisedBitRate (TS 38.321 5.4.3.1).
-    /// Default 64 kbit/s (kBps8). A guaranteed rate comes before all else.
+    /// Rate that a bearer with data gets in its UE's blocks before more important bearers get more, prioritisedBitRate (TS 38.321 5.4.3.1).
+    /// Default 64 kbit/s (kBps8). A guaranteed rate comes before everything else.
     pub prioritised_bit_rate: BitRate,
-    /// Time for which a bearer keeps what it did not use of `prioritised_bit_rate`, bucketSizeDuration. Default 100 ms.
+    /// Time for which a bearer keeps its unused `prioritised_bit_rate`, bucketSizeDuration. Default 100 ms.
     pub bucket_size_duration: Duration,
-    /// A grant that each UE has without asking. Default: none.
+    /// A grant that each UE has without a request. Default: none.
     pub configured_grant: Option<ConfiguredGrant>,
-    /// Difference of a UE's own SNR and its SNR at the gNB, in dB: the UE sends with less power. Default 0 dB.
+    /// Difference between the SNR at the UE and its SNR at the gNB, in dB, since the UE sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
-    /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/limits.md).
+    /// SNR that the gNB's receiver loses, in dB, as in a UE's receiver. Default 2 dB (docs/measured/limits.md).
     pub receiver_loss_db: f64,
     /// Spatial layers. Default 1: most UEs have one transmitter.
     pub layers: u32,
-    /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
+    /// MCS table. Default `qam64`, independent of the downlink's: a UE's transmitter need not support 256QAM.
     pub mcs_table: McsTable,
 }
 

@@ -1,4 +1,4 @@
-//! One UE's uplink as the gNB keeps it.
+//! One UE's uplink in the gNB.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Delay of a packet at its UE, as the gNB can estimate it from buffer status reports: the reported bytes over the rate at
-//! which the UE is served (thesis "L4S and ANBR" Fig. 3.6, TR 23.700-60).
+//! Delay of a packet at its UE, estimated by the gNB from buffer status reports: the reported bytes over the rate at which
+//! the UE is served (thesis "L4S and ANBR" Fig. 3.6, TR 23.700-60).
 
 use tidemark_core::{Bytes, Duration, Instant};
 use tidemark_marker::RlcQueue;

@@ -1,4 +1,4 @@
-//! Estimate of what waits at a UE, by logical channel group (TS 38.321 5.4.5).
+//! Estimate of the bytes that wait at a UE, by logical channel group (TS 38.321 5.4.5).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Grants of an uplink slot: who asks, and who is granted what.
+//! Grants of an uplink slot: the UEs that ask, and the grants that they get.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! The gNB's uplink: the estimate of what waits at UEs, their radio, and the grants.
+//! The gNB's uplink: the estimate of the UEs' buffers, their radio, and the grants.
 //!
 //! A UE with data and no grant sends a scheduling request at its next occasion and gets a small grant. With every block it
-//! reports what is left (BSR, TS 38.321 5.4.5), quantised as the standard's tables have it, and the gNB grants what was
-//! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
-//! that fail are retransmitted in later slots.
+//! reports the bytes that remain (BSR, TS 38.321 5.4.5), quantised by the standard's tables, and the gNB grants the reported
+//! bytes. A configured grant comes without a request. RLC and PDCP are those of the downlink in the other direction. Failed
+//! blocks are retransmitted in later slots.
 
 mod config;
 mod context;

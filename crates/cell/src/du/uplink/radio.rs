@@ -1,4 +1,4 @@
-//! The radio of one UE's uplink: what the gNB knows of it, and what becomes of a transmission.
+//! The radio of one UE's uplink: the gNB's knowledge of it, and the outcome of a transmission.
 
 use std::ops::RangeInclusive;
 

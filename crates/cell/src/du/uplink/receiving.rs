@@ -1,4 +1,4 @@
-//! The gNB's end of the uplink: what comes of a block, and what leaves towards the core.
+//! The gNB's end of the uplink: received blocks, and packets towards the core.
 
 use tidemark_core::{Inspect, Instant};
 use tidemark_wire::mac::Direction;

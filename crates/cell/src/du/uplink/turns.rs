@@ -1,4 +1,4 @@
-//! Turns of the UEs in the uplink slots: who has something to send or to be granted, and when.
+//! Turns of the UEs in the uplink slots: the UEs with something to send or to be granted, and their slots.
 
 use tidemark_core::{Duration, Inspect, Instant};
 use tidemark_radio::slots::Slot;

@@ -1,4 +1,4 @@
-//! A bearer over a bad radio, against the receiving PDCP entity as TS 38.323 5.2.2 writes it down.
+//! Test of a bearer over a bad radio against the receiving PDCP entity of TS 38.323 5.2.2.
 
 use std::collections::{BTreeMap, BTreeSet};
 
