@@ -1,5 +1,5 @@
-//! Gives the shared library its SONAME, by the table of soname.tsv: a minor version without a row there does not build, so that
-//! nobody releases one without a look at its interface.
+//! Gives the shared library its SONAME from soname.tsv. A minor version without a row there does not build, so that its
+//! interface is checked before a release.
 
 use std::env::var;
 
@@ -10,7 +10,7 @@ fn main() {
     let release = format!("{}.{}", version("MAJOR"), version("MINOR"));
     let rows = include_str!("soname.tsv").lines().filter_map(|line| line.split_once('\t'));
     let Some((_, number)) = rows.into_iter().find(|(of, _)| *of == release) else {
-        println!("cargo::error=soname.tsv has no row for version {release}: which number has its interface?");
+        println!("cargo::error=soname.tsv has no row for version {release}: add one with the number of its interface");
         return;
     };
     if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {

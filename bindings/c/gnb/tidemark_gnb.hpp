@@ -22,7 +22,7 @@
 namespace tidemark {
 namespace gnb {
 
-/// Access to a host's packet buffer: to be specialised with two functions.
+/// Access to a host's packet buffer. The host specialises it with two functions.
 ///
 ///     static std::size_t size(const Buffer&);            bytes of the whole packet
 ///     template <class Visit>                             calls visit(std::uint8_t* bytes, std::size_t len) for each segment
@@ -30,11 +30,11 @@ namespace gnb {
 template <class Buffer>
 struct Segments;
 
-/// Length of the longest headers that the library may want to see: IPv6 with extension headers, or IPv4, and TCP with all its options.
-/// What a packet has behind them is neither read nor written.
+/// Length of the longest headers that the library may need: IPv6 with extension headers, or IPv4, and TCP with all its options.
+/// Nothing after them is read or written.
 constexpr std::size_t max_headers = 256;
 
-/// First bytes of a packet in one piece: where they lie if the first segment has them all, else a copy.
+/// First bytes of a packet in one piece: in place if the first segment has them all, else a copy.
 template <class Buffer>
 class Head {
 public:
@@ -59,10 +59,10 @@ public:
   Head& operator=(const Head&) = delete;
 
   std::uint8_t* data() noexcept { return in_place_ != nullptr ? in_place_ : copy_; }
-  /// Bytes at `data`, and of the whole packet.
+  /// Number of bytes at `data`, and length of the whole packet.
   std::size_t present() const noexcept { return std::min(present_, size_); }
   std::size_t size() const noexcept { return size_; }
-  /// Brings what was written into the copy to the packet. Segments without a change are not touched.
+  /// Writes changes of the copy back to the packet. Segments without a change are not touched.
   void write_back() noexcept {
     if (in_place_ != nullptr) {
       return;
@@ -86,7 +86,7 @@ private:
   std::uint8_t copy_[max_headers];
 };
 
-/// Clock that is read once for each batch of a thread: by the first call within the batch, and by each call outside of one.
+/// Clock that is read once for each batch of a thread, by the first call in the batch. Outside of a batch each call reads it.
 ///
 ///     const BatchClock::Batch batch;   // then the packets of one wake-up
 struct BatchClock {
@@ -101,7 +101,7 @@ struct BatchClock {
     return held.now_ns;
   }
 
-  /// Batch of the thread that makes it, until its end. One within another is part of that.
+  /// A batch of the thread that constructs it, until it is destroyed. A nested batch is part of the outer one.
   class Batch {
   public:
     Batch() noexcept { ++of_thread().depth; }
@@ -129,32 +129,32 @@ private:
   }
 };
 
-/// Lock of a host whose calls about a UE never meet, because they run on a strand.
+/// No lock, for a host whose calls about a UE never overlap because they run on a strand.
 struct NoLock {
   void lock() noexcept {}
   void unlock() noexcept {}
 };
 
-/// A PDU session of a UE: everything that its packets, PDUs and delivery statuses pass.
+/// A PDU session of a UE, with a function for each step of its packets, PDUs and delivery statuses.
 ///
-/// `Clock` has a static `now_ns()`. `Lock` keeps apart calls about this UE: NoLock on a strand, std::mutex where downlink, uplink and F1-U
-/// have threads of their own. A call that fails changes nothing and is counted, for a host has no answer to it: a packet
-/// goes on as it is.
+/// `Clock` has a static `now_ns()`. `Lock` serialises calls about this UE: NoLock on a strand, std::mutex if downlink, uplink and F1-U
+/// have their own threads. A call that fails changes nothing and is counted, because a host cannot react to it: the packet
+/// passes unchanged.
 template <class Buffer, class Clock = BatchClock, class Lock = NoLock>
 class Session {
 public:
   explicit Session(Ue ue) noexcept : ue_(std::move(ue)) {}
 
-  /// The UE, for set-up, counters and export: under the same rule of one call at a time.
+  /// The UE, for set-up, counters and export. Only one call at a time is allowed here too.
   Ue& ue() noexcept { return ue_; }
   std::uint64_t failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
-  /// Announces a packet, PDU or report that is handled in a moment, so that what it reads comes from memory meanwhile: for all of a burst before the
-  /// first of them. Without a lock, and from any thread.
+  /// Announces a packet, PDU or report that is handled soon, to prefetch the memory that it reads. Call it for all of a burst before the first is
+  /// handled. It needs no lock, and any thread may call it.
   void warm() noexcept { (void)tidemark_warm(ue_.instance(), ue_.handle()); }
 
-  /// N3's end, before SDAP: false for a packet to discard. `outer` is the type of service or traffic class of the outer header, where the
-  /// host sees it.
+  /// Handles a downlink packet between N3 and SDAP: false if it must be discarded. `outer` is the type of service or traffic class of the
+  /// outer header, if the host has it.
   [[nodiscard]] bool downlink(Buffer& packet, std::uint8_t qfi, std::optional<std::uint8_t> outer = std::nullopt) noexcept {
     Head<Buffer> head(packet);
     tidemark_verdict verdict = TIDEMARK_VERDICT_PASS;
@@ -170,7 +170,7 @@ public:
     return verdict != TIDEMARK_VERDICT_DROP;
   }
 
-  /// Before N3's uplink: congestion feedback is written into acknowledgements.
+  /// Handles an uplink packet before N3: writes congestion feedback into acknowledgements.
   void uplink(Buffer& packet) noexcept {
     Head<Buffer> head(packet);
     {
@@ -180,7 +180,7 @@ public:
     head.write_back();
   }
 
-  /// From PDCP to F1-U: a PDU with its header, data or control. True if DL USER DATA should ask for a report.
+  /// Handles a data or control PDU with its header, from PDCP to F1-U. True if DL USER DATA should ask for a report.
   bool pdu(std::uint8_t drb, Buffer& pdu, bool is_retx) noexcept {
     Head<Buffer> head(pdu);
     bool poll = false;
@@ -196,7 +196,7 @@ public:
     note(tidemark_pdcp_discard(ue_.instance(), ue_.handle(), Clock::now_ns(), drb, sn));
   }
 
-  /// From F1-U: a DL DATA DELIVERY STATUS, as bytes of the NR RAN container or as the host has read it.
+  /// Handles a DL DATA DELIVERY STATUS from F1-U, as bytes of the NR RAN container or as parsed by the host.
   void delivery_status(std::uint8_t drb, const std::uint8_t* frame, std::size_t len) noexcept {
     const std::lock_guard<Lock> guard(lock_);
     note(tidemark_feedback_frame(ue_.instance(), ue_.handle(), Clock::now_ns(), drb, frame, len));
@@ -208,18 +208,18 @@ public:
     note(tidemark_feedback(ue_.instance(), ue_.handle(), Clock::now_ns(), drb, &report));
   }
 
-  /// A DRB moved to another DU or was re-established, before its PDUs are sent again.
+  /// Notes that a DRB moved to another DU or was re-established. Call it before its PDUs are sent again.
   void handover(std::uint8_t drb) noexcept {
     const std::lock_guard<Lock> guard(lock_);
     note(tidemark_drb_handover(ue_.instance(), ue_.handle(), Clock::now_ns(), drb));
   }
 
-  /// NGAP's and E1AP's request for a QoS flow: one of TIDEMARK_MARKING_.
+  /// Applies the request of NGAP or E1AP for a QoS flow: one of TIDEMARK_MARKING_.
   Status mark(std::uint8_t qfi, std::uint8_t marking) noexcept {
     const std::lock_guard<Lock> guard(lock_);
     return tidemark_qfi_marking(ue_.instance(), ue_.handle(), qfi, marking);
   }
-  /// Congestion of a QoS flow since the last call, for the UPF that marks it.
+  /// Gives the congestion of a QoS flow since the last call, for the UPF that marks it.
   Result<tidemark_congestion> congestion(std::uint8_t qfi) noexcept {
     tidemark_congestion congestion{};
     congestion.size = sizeof congestion;

@@ -1,7 +1,7 @@
 /*
  * libtidemark: L4S congestion signalling for gNBs. Where each call goes in a CU-UP: docs/guide/embedding.md.
  *
- * Made from bindings/c/src by `make header`; changes there, not here.
+ * Generated from bindings/c/src by `make header`; edit there, not here.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 
@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 /*
- * TIDEMARK_HOT stands behind every call of the packet path. It allocates nothing, takes no lock and makes no system
- * call, and a host that has such functions checked says so by its own attribute, defined before this file is included:
+ * TIDEMARK_HOT follows every call of the packet path: such a call does not allocate, take locks or make system calls. A
+ * host that checks such functions can define it as its own attribute before it includes this file:
  *
  *     #define TIDEMARK_HOT OCUDU_RTSAN_NONBLOCKING
  *
- * Left alone, it is clang's `nonblocking` where the compiler has that attribute, and nothing elsewhere.
+ * By default it is clang's `nonblocking` if the compiler has that attribute, else nothing.
  */
 #if !defined(TIDEMARK_HOT) && defined(__clang__) && defined(__has_attribute)
 #if __has_attribute(nonblocking)
@@ -38,27 +38,27 @@
 
 
 /**
- * `highest_transmitted_sn` of a report is there.
+ * `highest_transmitted_sn` of a report is present.
  */
 #define TIDEMARK_REPORT_TRANSMITTED 1
 
 /**
- * `highest_delivered_sn` of a report is there.
+ * `highest_delivered_sn` of a report is present.
  */
 #define TIDEMARK_REPORT_DELIVERED 2
 
 /**
- * `desired_buffer_size` of a report is there.
+ * `desired_buffer_size` of a report is present.
  */
 #define TIDEMARK_REPORT_BUFFER_SIZE 4
 
 /**
- * `highest_retransmitted_sn` of a report is there.
+ * `highest_retransmitted_sn` of a report is present.
  */
 #define TIDEMARK_REPORT_RETRANSMITTED 8
 
 /**
- * `highest_delivered_retransmitted_sn` of a report is there.
+ * `highest_delivered_retransmitted_sn` of a report is present.
  */
 #define TIDEMARK_REPORT_DELIVERED_RETRANSMITTED 16
 
@@ -93,7 +93,7 @@
 #define TIDEMARK_VERSION_MAJOR 0
 
 /**
- * Minor version; while the major version is 0, another minor version is another interface.
+ * Minor version. While the major version is 0, each minor version has another interface.
  */
 #define TIDEMARK_VERSION_MINOR 1
 
@@ -108,12 +108,12 @@
 #define TIDEMARK_MAX_PACKET 65575
 
 /**
- * Most elements of a batch.
+ * Largest number of elements in a batch.
  */
 #define TIDEMARK_MAX_BATCH 65536
 
 /**
- * Downlink packets of the QoS flow are marked by the law of its DRB, as they are at first.
+ * Downlink packets of the QoS flow are marked by the law of its DRB. This is the initial state.
  */
 #define TIDEMARK_MARKING_DOWNLINK 0
 
@@ -123,7 +123,7 @@
 #define TIDEMARK_MARKING_OFF 1
 
 /**
- * Downlink packets of the QoS flow are not marked here, but at the UPF by what `tidemark_qfi_congestion` gives.
+ * Downlink packets of the QoS flow are not marked here, but at the UPF by the value of `tidemark_qfi_congestion`.
  */
 #define TIDEMARK_MARKING_REPORT 2
 
@@ -133,28 +133,28 @@
 #define TIDEMARK_CONGESTION_CONTAINER 6
 
 /**
- * Most notices that there are at a time.
+ * Largest number of notices at a time.
  */
 #define TIDEMARK_MAX_NOTICES 19
 
 /**
- * Outcome of a call. Every status but OK left things as they were.
+ * Outcome of a call. With every status but OK the call changed nothing.
  */
 typedef enum tidemark_status {
   /**
-   * Done.
+   * Success.
    */
   TIDEMARK_STATUS_OK = 0,
   /**
-   * A pointer that must lead somewhere is null.
+   * A pointer that must not be null is null.
    */
   TIDEMARK_STATUS_NULL_POINTER = 1,
   /**
-   * A length is zero, or above what its data can have.
+   * A length is zero or too large.
    */
   TIDEMARK_STATUS_BAD_LENGTH = 2,
   /**
-   * A configuration cannot be read, or a field of it cannot work.
+   * A configuration cannot be read, or one of its fields cannot be used.
    */
   TIDEMARK_STATUS_BAD_CONFIG = 3,
   /**
@@ -166,11 +166,11 @@ typedef enum tidemark_status {
    */
   TIDEMARK_STATUS_BAD_QFI = 5,
   /**
-   * The bytes are no DL DATA DELIVERY STATUS, or no IP packet where one has to be.
+   * The bytes are not a DL DATA DELIVERY STATUS, or not the IP packet that the call needs.
    */
   TIDEMARK_STATUS_BAD_FRAME = 6,
   /**
-   * The UE was removed, or never was.
+   * The UE was removed or never existed.
    */
   TIDEMARK_STATUS_NO_UE = 7,
   /**
@@ -178,7 +178,7 @@ typedef enum tidemark_status {
    */
   TIDEMARK_STATUS_NO_DRB = 8,
   /**
-   * The DRB is set up already.
+   * The DRB is already set up.
    */
   TIDEMARK_STATUS_DRB_EXISTS = 9,
   /**
@@ -186,19 +186,19 @@ typedef enum tidemark_status {
    */
   TIDEMARK_STATUS_FULL = 10,
   /**
-   * The UE is in use by a call of another thread: the caller has to keep them apart.
+   * Another thread is in a call for this UE. The caller must serialise them.
    */
   TIDEMARK_STATUS_BUSY = 11,
   /**
-   * A defect of this library, stopped at its border.
+   * A bug in this library, contained by the call.
    */
   TIDEMARK_STATUS_INTERNAL = 12,
   /**
-   * A buffer is shorter than what was to be written. The length that it needs was written where the call says.
+   * A buffer is too short. The call has written the length that it needs.
    */
   TIDEMARK_STATUS_BUFFER_TOO_SMALL = 13,
   /**
-   * The bytes are no state of a UE, or of another version, or cut short or changed on their way.
+   * The bytes are not the state of a UE, have another version, are cut short, or were changed on the way.
    */
   TIDEMARK_STATUS_BAD_STATE = 14,
 } tidemark_status;
@@ -222,11 +222,11 @@ typedef enum tidemark_verdict {
 } tidemark_verdict;
 
 /**
- * Weight of a notice.
+ * Severity of a notice.
  */
 typedef enum tidemark_severity {
   /**
-   * Happens in a network that works; a rate that jumps is worth a look.
+   * Normal in a working network; only a sudden increase is worth a look.
    */
   TIDEMARK_SEVERITY_INFO = 0,
   /**
@@ -240,7 +240,7 @@ typedef enum tidemark_severity {
 } tidemark_severity;
 
 /**
- * A choice of law by QoS flow. Read-only once it is made, so that any thread may use it.
+ * Rules that choose the law of a QoS flow. It is read-only, so any thread may use it.
  */
 typedef struct tidemark_policy tidemark_policy;
 
@@ -258,11 +258,11 @@ typedef struct tidemark_instance_config {
    */
   size_t size;
   /**
-   * UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
+   * Largest number of UEs at a time, 1 to 1048576. Each takes about 1 KiB from the start.
    */
   uint32_t max_ues;
   /**
-   * Reserved for later; 0.
+   * Reserved for later use; must be 0.
    */
   uint32_t reserved;
   /**
@@ -270,21 +270,21 @@ typedef struct tidemark_instance_config {
    */
   uint64_t seed;
   /**
-   * Key of the hash of flows, so that no outsider can craft packets that collide in the flow table.
-   * 16 random bytes, from getrandom(2) say; all zeros are refused.
+   * Key of the flow hash, so that no outsider can craft packets that collide in the flow table.
+   * 16 random bytes, for example from getrandom(2); all zeros are rejected.
    */
   uint8_t secret[16];
 } tidemark_instance_config;
 
 /**
- * Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, that of another instance, and one of zeros,
- * are refused.
+ * Handle of a UE in an instance, to be passed on unchanged. The handle of a removed UE, one of another instance, and one of zeros are
+ * rejected.
  *
- * QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
+ * QFIs identify QoS flows only within one PDU session (TS 23.501 5.7.1.1), so a UE with several PDU sessions needs a UE here for each.
  */
 typedef struct tidemark_ue {
   /**
-   * Slot of the UE, and its generation within the slot.
+   * Slot of the UE, and its generation in the slot.
    */
   uint64_t bits;
 } tidemark_ue;
@@ -427,7 +427,7 @@ typedef struct tidemark_counters {
  */
 typedef struct tidemark_drb_counters {
   /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   * Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
    */
   size_t size;
   /**
@@ -437,8 +437,8 @@ typedef struct tidemark_drb_counters {
 } tidemark_drb_counters;
 
 /**
- * Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
- * first transmission.
+ * Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing; before the first
+ * transmission all are.
  */
 typedef struct tidemark_report {
   /**
@@ -446,7 +446,7 @@ typedef struct tidemark_report {
    */
   size_t size;
   /**
-   * Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+   * Fields that are present: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
    */
   uint32_t fields;
   /**
@@ -462,7 +462,7 @@ typedef struct tidemark_report {
    */
   uint32_t desired_buffer_size;
   /**
-   * Highest PDCP SN handed to the lower layers among the retransmissions to the DU, after a handover say.
+   * Highest PDCP SN handed to the lower layers among the retransmissions to the DU, for example after a handover.
    */
   uint32_t highest_retransmitted_sn;
   /**
@@ -472,11 +472,11 @@ typedef struct tidemark_report {
 } tidemark_report;
 
 /**
- * A packet of a batch.
+ * A packet in a batch.
  */
 typedef struct tidemark_packet {
   /**
-   * UE that it goes to or comes from.
+   * UE that receives or sent the packet.
    */
   struct tidemark_ue ue;
   /**
@@ -484,19 +484,19 @@ typedef struct tidemark_packet {
    */
   uint8_t *packet;
   /**
-   * Bytes that are there.
+   * Number of bytes at `packet`.
    */
   size_t present;
   /**
-   * Length of the packet.
+   * Length of the whole packet.
    */
   size_t len;
   /**
-   * QoS flow of a downlink packet; not read of an uplink one.
+   * QoS flow of a downlink packet; ignored for an uplink packet.
    */
   uint8_t qfi;
   /**
-   * Written: what becomes of a downlink packet; PASS for an uplink one, and after any error.
+   * Written: the verdict on a downlink packet; PASS for an uplink packet, and after any error.
    */
   enum tidemark_verdict verdict;
   /**
@@ -506,11 +506,11 @@ typedef struct tidemark_packet {
 } tidemark_packet;
 
 /**
- * A PDCP data PDU of a batch.
+ * A PDCP data PDU in a batch.
  */
 typedef struct tidemark_pdu {
   /**
-   * UE that it goes to.
+   * UE that receives the PDU.
    */
   struct tidemark_ue ue;
   /**
@@ -536,7 +536,7 @@ typedef struct tidemark_pdu {
 } tidemark_pdu;
 
 /**
- * A DU's report on a DRB, of a batch.
+ * A DU's report on a DRB, in a batch.
  */
 typedef struct tidemark_drb_report {
   /**
@@ -562,25 +562,25 @@ typedef struct tidemark_drb_report {
  */
 typedef struct tidemark_congestion {
   /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   * Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
    */
   size_t size;
   /**
-   * Downlink packets of the QoS flow so far that came while it was not marked by its DRB's law.
+   * Downlink packets of the QoS flow so far that came while its DRB's law did not mark it.
    */
   uint64_t packets;
   /**
-   * DL Congestion Information (TS 38.415 5.5.2.2): the share of packets to be marked, in hundredths of a percent, 0 to 10000.
+   * DL Congestion Information (TS 38.415 5.5.2.2): the share of packets to mark, in hundredths of a percent, 0 to 10000.
    */
   uint16_t dl_congestion;
 } tidemark_congestion;
 
 /**
- * Counters of a UE's packets outside of its DRBs.
+ * Counters of a UE's packets, apart from those of its DRBs.
  */
 typedef struct tidemark_ue_counters {
   /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   * Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
    */
   size_t size;
   /**
@@ -610,11 +610,11 @@ typedef struct tidemark_ue_counters {
  */
 typedef struct tidemark_drb_estimate {
   /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   * Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
    */
   size_t size;
   /**
-   * Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
+   * Known fields, among those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
    */
   uint32_t known;
   /**
@@ -622,7 +622,7 @@ typedef struct tidemark_drb_estimate {
    */
   uint32_t packets;
   /**
-   * Estimated bytes queued in the DU now, between reports too.
+   * Estimated bytes queued in the DU now, also between reports.
    */
   uint64_t backlog;
   /**
@@ -642,11 +642,11 @@ typedef struct tidemark_drb_estimate {
    */
   uint64_t sojourn_ns;
   /**
-   * Time that the last SDU that was transmitted had waited as its report came in, in ns.
+   * Wait of the last SDU that was transmitted, as of its report, in ns.
    */
   uint64_t last_sojourn_ns;
   /**
-   * Age of the SDU thought to be the oldest in the DU now, between reports too, in ns.
+   * Estimated age of the oldest SDU in the DU now, also between reports, in ns.
    */
   uint64_t head_of_line_ns;
   /**
@@ -654,25 +654,25 @@ typedef struct tidemark_drb_estimate {
    */
   uint64_t retransmission_ns;
   /**
-   * Time since the last report, or since a queue began to build after it, in ns.
+   * Time since the last report, or since a queue began after it, in ns.
    */
   uint64_t report_age_ns;
   /**
-   * The law's probability of a mark or a drop for the last packet, 0 to 1.
+   * Probability of a mark or a drop that the law gave the last packet, 0 to 1.
    */
   double probability;
 } tidemark_drb_estimate;
 
 /**
- * Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are as many as there are now; all others only grow.
+ * Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are current numbers; all others only grow.
  */
 typedef struct tidemark_totals {
   /**
-   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   * Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
    */
   size_t size;
   /**
-   * UEs, each from its first DRB on or earlier.
+   * UEs, each counted from its first DRB on or earlier.
    */
   uint64_t ues;
   /**
@@ -692,7 +692,7 @@ typedef struct tidemark_totals {
    */
   uint64_t uplink;
   /**
-   * Packets of either direction whose headers could not be read, or were not all in the bytes at hand.
+   * Packets of either direction whose headers could not be read, or were not all in the given bytes.
    */
   uint64_t unparsed;
   /**
@@ -718,7 +718,7 @@ typedef struct tidemark_notice {
    */
   const char *name;
   /**
-   * Sentence in English that says what it means; it lives as long as the program.
+   * Meaning as an English sentence; it lives as long as the program.
    */
   const char *text;
   /**
@@ -730,7 +730,7 @@ typedef struct tidemark_notice {
    */
   uint64_t change;
   /**
-   * Weight.
+   * Severity.
    */
   enum tidemark_severity severity;
 } tidemark_notice;
@@ -745,13 +745,13 @@ extern "C" {
 const char *tidemark_status_text(int32_t status) TIDEMARK_NOEXCEPT;
 
 /**
- * Version of the library that runs, as "0.1.0"; the macros are the version of this header.
+ * Version of the running library, such as "0.1.0". The macros give the version of this header.
  */
 const char *tidemark_version(void) TIDEMARK_NOEXCEPT;
 
 /**
- * Reads a policy: TOML, in the language of Tidemark's scenarios. Rules are tried in order; the first that names the flow's
- * QFI or 5QI, or neither, decides.
+ * Reads a policy in TOML, with the keys of Tidemark's scenarios. Rules are tried in order. The first one with the flow's QFI
+ * or 5QI, or with neither key, decides.
  *
  * ```toml
  * [otherwise]
@@ -762,7 +762,7 @@ const char *tidemark_version(void) TIDEMARK_NOEXCEPT;
  * marker = { law = "tide", mode = "throughput-first", short_circuit = true }
  * ```
  *
- * An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a
+ * With an empty text nothing is marked. An error in the text is written to `problem`, cut to `problem_len` bytes with a
  * terminating zero; `problem` may be null.
  *
  * Fails with NULL_POINTER, BAD_CONFIG.
@@ -777,7 +777,7 @@ enum tidemark_status tidemark_policy_new(const char *text,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Frees a policy. DRBs that were set up by it go on. Null is fine.
+ * Frees a policy. DRBs that were set up with it are not affected. `policy` may be null.
  *
  * # Safety
  * `policy` is null or came from `tidemark_policy_new` and was not freed.
@@ -787,12 +787,11 @@ void tidemark_policy_free(struct tidemark_policy *policy) TIDEMARK_NOEXCEPT;
 /**
  * Makes an instance: a slab for the UEs of a CU-UP, or of one of its threads.
  *
- * Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
- * a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
- * nothing.
+ * Calls for different UEs may come from different threads at the same time. The caller must serialise calls for one UE; a gNB
+ * runs them on one strand. A call that overlaps another one for the same UE returns BUSY and does nothing.
  *
- * Fails with NULL_POINTER; BAD_LENGTH for a `size` that `config` cannot have; BAD_CONFIG for a field that cannot work, or that this
- * library is too old to know.
+ * Fails with NULL_POINTER; BAD_LENGTH for an invalid `size` of `config`; BAD_CONFIG for a field that cannot be used, or that this library
+ * does not know yet.
  *
  * # Safety
  * `config` is null or valid, `instance` null or valid for a write.
@@ -802,7 +801,7 @@ enum tidemark_status tidemark_instance_new(const struct tidemark_instance_config
 TIDEMARK_NOEXCEPT;
 
 /**
- * Frees an instance with all its UEs. Null is fine.
+ * Frees an instance with all its UEs. `instance` may be null.
  *
  * # Safety
  * `instance` is null or came from `tidemark_instance_new` and was not freed; no other call is under way in it.
@@ -813,7 +812,7 @@ TIDEMARK_NOEXCEPT;
 /**
  * Adds a UE, without DRBs. Any thread may do so at any time.
  *
- * Fails with NULL_POINTER; FULL where every slot is taken.
+ * Fails with NULL_POINTER; FULL if every slot is taken.
  *
  * # Safety
  * `instance` is null or lives, `ue` is null or valid for a write.
@@ -835,9 +834,9 @@ enum tidemark_status tidemark_ue_remove(const struct tidemark_instance *instance
 TIDEMARK_NOEXCEPT;
 
 /**
- * Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. The first flow decides
- * by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
- * the DRB's PDCP SNs, 12 or 18.
+ * Sets up a DRB that carries these QoS flows, and allocates all memory that it will ever use. The first flow decides which
+ * rule of the policy applies. A QoS flow that another DRB carried moves to this one. `sn_bits` is the length of the DRB's
+ * PDCP SNs, 12 or 18.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG
  * for another `sn_bits`.
@@ -855,12 +854,11 @@ enum tidemark_status tidemark_drb_add(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Reconfigures a DRB that is set up: it carries these QoS flows from now on, besides those that it carries already, and is
- * marked by the rule of the policy that the first of them decides on. Its counters stay, and so do its TCP connections and
- * the counters in their acknowledgements, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to go
- * backwards to the senders. The DU's queue stays known as well, unless `sn_bits` is
- * another: then it is forgotten as by `tidemark_ue_handover`, and all PDUs that PDCP retransmits, or still has under way,
- * are to be announced. Memory is allocated and freed here.
+ * Reconfigures a DRB. It carries these QoS flows too from now on, and is marked by the rule of the policy for the first of
+ * them. Its counters are kept, and so are its TCP connections and the counters in their acknowledgements. (After
+ * `tidemark_drb_remove` and `tidemark_drb_add` the latter would seem to go backwards to the senders.) The state of the DU's
+ * queue is kept too, unless `sn_bits` changes. In that case it is forgotten as by `tidemark_ue_handover`, and PDUs that PDCP
+ * retransmits, or that are still under way, must be announced. This call allocates and frees memory.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
  * `sn_bits` than 12 and 18. Nothing has changed then.
@@ -879,8 +877,8 @@ enum tidemark_status tidemark_drb_reconfigure(const struct tidemark_instance *in
 TIDEMARK_NOEXCEPT;
 
 /**
- * Releases a DRB. Its last counters are written to `counters`, which may be null and else has its size. Its TCP connections, and the counters in their
- * acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
+ * Releases a DRB. Its final counters are written to `counters`, which may be null, or must have its `size` set. Its TCP connections, and the counters
+ * in their acknowledgements, go to another DRB of the UE, if there is one. To change the law or the SN length, use
  * `tidemark_drb_reconfigure`.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
@@ -895,7 +893,7 @@ enum tidemark_status tidemark_drb_remove(const struct tidemark_instance *instanc
 TIDEMARK_NOEXCEPT;
 
 /**
- * Maps a QoS flow to a DRB that is set up, whichever carried it before.
+ * Maps a QoS flow to a DRB, even if another DRB carried it before.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI, NO_DRB.
  *
@@ -909,10 +907,10 @@ enum tidemark_status tidemark_qfi_map(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
- * forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
- * with the UE. To be called once, before the first of them is announced: in a loop over DRBs it would forget what the DRBs before
- * retransmitted. There `tidemark_drb_handover` is the call.
+ * Notes that the UE moved to another DU or cell, or that its DRBs were re-established. The measurements of the old radio and
+ * its queues are forgotten, and PDUs that PDCP retransmits must be announced again. Flows and their counters are kept. Call it
+ * once, before the first of these PDUs is announced. In a loop over DRBs it would forget the PDUs that earlier DRBs retransmitted;
+ * use `tidemark_drb_handover` there.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
  *
@@ -925,15 +923,14 @@ enum tidemark_status tidemark_ue_handover(const struct tidemark_instance *instan
 TIDEMARK_NOEXCEPT;
 
 /**
- * Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
- * (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
- * lowest bits count; `packet` has `present` bytes of the inner packet of `len`, from its IP header on; the header without
- * options and extension headers is all that has to be there. `verdict` is MARK where the packet is CE now and
- * was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
- * from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
- * with CE.
+ * Decapsulates a packet at the end of a tunnel, for example on N3: combines the outer header's ECN field with that of the packet
+ * (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class; only its two lowest
+ * bits count. `packet` has the first `present` bytes of the inner packet of `len` bytes, from its IP header on; the header
+ * without options and extension headers is enough. `verdict` is MARK if the packet became CE. It is DROP if the packet was
+ * marked in the tunnel and its transport does not understand ECN. With PASS the inner field may still change from ECT(0) to
+ * ECT(1). `verdict` is PASS after any error. Call this before `tidemark_downlink`, which counts packets that arrive with CE.
  *
- * Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
+ * Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME if the bytes are not an IP packet.
  *
  * # Safety
  * `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
@@ -946,12 +943,12 @@ enum tidemark_status tidemark_decapsulate(uint8_t outer,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len`, from its IP
- * header on and in clear: where packets lie in segments, the first segment. The headers of IP and TCP with their options have to be
- * there, and nothing behind them is read or written. A mark is set in place, with the header's checksum. What cannot be
- * read, or belongs to no DRB, passes as it is and is counted, as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
+ * Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len` bytes, from its
+ * IP header on and unciphered; if packets are stored in segments, pass the first segment. It must contain the IP and TCP headers with
+ * their options; nothing after them is read or written. A mark is set in place, with the header's checksum. A packet that cannot be
+ * read or belongs to no DRB passes unchanged, and is counted as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
  *
- * `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
+ * `now_ns` is a clock of the caller's choice. It must be the same for all calls about a UE, and must not step back.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
@@ -970,11 +967,10 @@ enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: its first
- * `present` bytes of `len`, as in `tidemark_downlink`. Laws that decide where packets leave the queue do so here; they pass
- * everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
- * everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
- * error.
+ * Decides on a packet that leaves the caller's own queue after `sojourn_ns`; `behind` bytes remain in the queue. `packet`,
+ * `present` and `len` are as in `tidemark_downlink`. Laws that decide when packets leave the queue do so here. They pass
+ * everything in `tidemark_downlink`, and neither mark nor drop if this call is not made. Every other law passes everything
+ * here. After a DROP the caller asks for the next packet of the queue, at the same time. `verdict` is PASS after any error.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
@@ -995,9 +991,9 @@ enum tidemark_status tidemark_dequeue(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Announces a call about this UE: what it will need begins to come from memory. A caller with several packets or frames at
- * hand announces each before the first call, so that the waits, which are most of what a call costs with thousands of
- * UEs, pass at the same time. Nothing changes, and nobody has to be alone with the UE for it.
+ * Announces a call about this UE, to prefetch the memory that it will need. A caller with several packets or frames announces
+ * each before the first call. The waits for memory, which are most of a call's cost with thousands of UEs, then overlap.
+ * The call changes nothing, and may run while other calls use the UE.
  *
  * Fails with NULL_POINTER; NO_UE for a handle that no UE can have.
  *
@@ -1009,9 +1005,9 @@ enum tidemark_status tidemark_warm(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Notes that PDCP sends a data PDU with this SN to the DU; `size` is the PDU's in bytes. `is_retx` says that PDCP sends it again, as
- * everything that was not confirmed after a handover: it counts unless the DU was sent it before, so that a host announces every
- * PDU and need not know which.
+ * Notes that PDCP sends a data PDU with this SN and a `size` in bytes to the DU. `is_retx` is true if PDCP sends it again, like all
+ * unconfirmed PDUs after a handover. A repeated PDU counts only if this DU has not got it before, so a host can announce every PDU
+ * without tracking that.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -1028,11 +1024,11 @@ enum tidemark_status tidemark_pdcp_pdu(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Does the work of `tidemark_pdcp_pdu` for a host that has the PDU and not its SN: `header` has the PDU's first `present` bytes, of which
- * at most three are read, and `size` is the PDU's in bytes. The SN's length is the DRB's (TS 38.323 6.2.2). A control PDU, which has none and
- * which no report is about, is OK and changes nothing.
+ * Does the work of `tidemark_pdcp_pdu` for a host that has the PDU but not its SN. `header` has the PDU's first `present` bytes, of which at
+ * most three are read, and `size` is the size of the PDU in bytes. The SN length is that of the DRB (TS 38.323 6.2.2). A control PDU, which
+ * has no SN and no reports, returns OK and changes nothing.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a header that is not whole.
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for an incomplete header.
  *
  * # Safety
  * `instance` is null or lives, `header` is null or valid for `present` bytes.
@@ -1063,9 +1059,9 @@ enum tidemark_status tidemark_pdcp_discard(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Takes the DU's report on a DRB, from a frame that the caller has read. Fields of a newer header than this library's are not looked at.
+ * Takes the DU's report on a DRB, from a frame that the caller has parsed. Fields of a newer header than that of this library are ignored.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a `size` that no report has.
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for an invalid `size`.
  *
  * # Safety
  * `instance` is null or lives, `report` is null or valid.
@@ -1078,7 +1074,7 @@ enum tidemark_status tidemark_feedback(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Takes the DU's report on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+ * Takes the DU's report on a DRB: the `len` bytes of a DL DATA DELIVERY STATUS in the NR RAN container
  * (TS 38.425 5.5.2.2), from its PDU type on.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
@@ -1095,9 +1091,8 @@ enum tidemark_status tidemark_feedback_frame(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Handles an uplink packet, after PDCP: its first `present` bytes of `len`, from its IP header on, in clear, as in
- * `tidemark_downlink`. Congestion feedback is written in place, with the checksum, where a flow's is short-circuited; everything
- * else passes as it is.
+ * Handles an uplink packet, after PDCP. `packet`, `present` and `len` are as in `tidemark_downlink`. If the feedback of its flow is
+ * short-circuited, it is written in place, with the checksum. All other packets pass unchanged.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
@@ -1113,7 +1108,7 @@ enum tidemark_status tidemark_uplink(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * True if the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+ * Sets `wanted` to true if the next frame to the DU should ask for a report on this DRB, with the report polling flag of DL USER
  * DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
@@ -1129,13 +1124,13 @@ enum tidemark_status tidemark_wants_report(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
- * changes nothing for the others. OK if every element's status is; else the first status that is not.
+ * Decides on downlink packets, each as with `tidemark_downlink`, at one time: the clock is read once. An error in one element does not
+ * affect the others. Returns OK if all elements have that status, else the first other status.
  *
- * A batch is one call about all its UEs, from its first element to its last, to other threads: a call of theirs about one of them may be refused
- * with BUSY, or refuse an element.
+ * For other threads a batch is one call about all its UEs, from its first element to its last. A call in another thread about one of them may
+ * fail with BUSY, or make an element fail with it.
  *
- * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.
+ * Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is then handled, and with the elements' errors.
  *
  * # Safety
  * `instance` is null or lives, `packets` is null or valid for `count` packets, each of which is as in `tidemark_downlink`.
@@ -1147,10 +1142,10 @@ enum tidemark_status tidemark_downlink_batch(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Handles uplink packets as `tidemark_uplink` does each, at one time; statuses and threads are as in
+ * Handles uplink packets, each as with `tidemark_uplink`, at one time. Statuses and threads are as in
  * `tidemark_downlink_batch`.
  *
- * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets; as elements do.
+ * Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, and with the elements' errors.
  *
  * # Safety
  * `instance` is null or lives, `packets` is null or valid for `count` packets, each of which is as in `tidemark_uplink`.
@@ -1162,10 +1157,10 @@ enum tidemark_status tidemark_uplink_batch(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses and threads are as in
+ * Notes PDCP data PDUs, each as with `tidemark_pdcp_pdu`, at one time. Statuses and threads are as in
  * `tidemark_downlink_batch`.
  *
- * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs; as elements do.
+ * Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs, and with the elements' errors.
  *
  * # Safety
  * `instance` is null or lives, `pdus` is null or valid for `count` PDUs.
@@ -1177,10 +1172,10 @@ enum tidemark_status tidemark_pdcp_pdu_batch(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses and threads are as in
+ * Takes reports of DUs, each as with `tidemark_feedback`, at one time. Statuses and threads are as in
  * `tidemark_downlink_batch`.
  *
- * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports; as elements do.
+ * Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports, and with the elements' errors.
  *
  * # Safety
  * `instance` is null or lives, `reports` is null or valid for `count` reports, each of which is as in `tidemark_feedback`.
@@ -1192,10 +1187,10 @@ enum tidemark_status tidemark_feedback_batch(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Marks the downlink packets of a QoS flow so from now on: `marking` is one of `TIDEMARK_MARKING_...`. It belongs to the QoS flow, whichever
- * DRB carries it, before it is mapped to one too. Packets that are not marked here go on counting in the queue; what a law drops, it
- * drops. Marks that are on their way in acknowledgements get there, and the counters in acknowledgements go on. Memory is allocated for the
- * first QoS flow of a UE that is not `TIDEMARK_MARKING_DOWNLINK`.
+ * Sets the marking of a QoS flow's downlink packets from now on: `marking` is one of `TIDEMARK_MARKING_...`. It belongs to the QoS flow in any
+ * DRB, and can be set before the flow is mapped to one. Packets that are not marked here still count in the queue, and the law can still drop
+ * them. Marks that already wait for acknowledgements are still sent, and the counters in acknowledgements go on. The first QoS flow of a UE
+ * that is not `TIDEMARK_MARKING_DOWNLINK` allocates memory.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI; BAD_CONFIG for another `marking`.
  *
@@ -1209,9 +1204,9 @@ enum tidemark_status tidemark_qfi_marking(const struct tidemark_instance *instan
 TIDEMARK_NOEXCEPT;
 
 /**
- * Reports the congestion of a QoS flow's downlink, to be sent to the UPF: the share of its L4S packets since the last call that the DRB's law would
- * have marked, so that calls come at the interval of the reports. Where none came it is zero once nothing is queued in the DRB, and until then that
- * of the last call.
+ * Gives the congestion of a QoS flow's downlink, for a report to the UPF: the share of its L4S packets since the last call that the DRB's law would
+ * have marked. Call it once for each report. If there were no such packets, the share is that of the last call while something is queued in the
+ * DRB, and then zero.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries; BAD_CONFIG for one that is marked here.
  *
@@ -1226,9 +1221,9 @@ enum tidemark_status tidemark_qfi_congestion(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Writes an UL PDU SESSION INFORMATION (TS 38.415 5.5.2.2) with the QFI and the DL Congestion Information: the content of a GTP-U extension header of
- * type 0x85, for an uplink packet of the QoS flow, or for one without payload where the UE sends none. `dl_congestion` is in hundredths of a
- * percent.
+ * Writes an UL PDU SESSION INFORMATION (TS 38.415 5.5.2.2) with the QFI and the DL Congestion Information. It is the content of a GTP-U extension
+ * header of type 0x85, for an uplink packet of the QoS flow, or for one without payload if the UE sends none. `dl_congestion` is in hundredths of
+ * a percent.
  *
  * Fails with NULL_POINTER, BAD_QFI; BAD_CONFIG for a `dl_congestion` above 10000.
  *
@@ -1241,7 +1236,7 @@ enum tidemark_status tidemark_congestion_container(uint8_t qfi,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Counters of a UE's packets outside of its DRBs. The UE's part in the instance's totals is brought up to date.
+ * Reads the counters of a UE's packets, apart from those of its DRBs. Also updates the UE's part in the instance's totals.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
@@ -1254,7 +1249,7 @@ enum tidemark_status tidemark_read_ue_counters(const struct tidemark_instance *i
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Counters of a DRB since it was set up.
+ * Reads the counters of a DRB since it was set up.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
@@ -1268,7 +1263,7 @@ enum tidemark_status tidemark_read_drb_counters(const struct tidemark_instance *
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Estimates about a DRB at this time.
+ * Reads the estimates about a DRB at this time.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
@@ -1283,9 +1278,9 @@ enum tidemark_status tidemark_read_estimate(const struct tidemark_instance *inst
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
- * UE's part is as it was at most 1.1 s before its last call that has a time, or at the last `tidemark_read_ue_counters`, whichever is later, and
- * nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
+ * Reads the totals of an instance. Any thread may call this at any time: it neither waits for other calls nor makes them wait or fail. A UE's
+ * part is at most 1.1 s older than its last call with a time, or as of the last `tidemark_read_ue_counters`, whichever is later. Removed UEs
+ * stay fully included. Each total is correct by itself, but two totals may differ by packets counted in between.
  *
  * Fails with NULL_POINTER, BAD_LENGTH.
  *
@@ -1297,9 +1292,9 @@ enum tidemark_status tidemark_read_totals(const struct tidemark_instance *instan
 TIDEMARK_NOEXCEPT;
 
 /**
- * Compares totals with earlier ones, and writes a notice for each of those that grew and that a host should log, the heaviest first. `before`
- * is null for none. `count` is how many there are, of which as many as `capacity` are written; there are never more than
- * `TIDEMARK_MAX_NOTICES`. The totals are the host's own, so that it decides where and how often to ask, and several may ask.
+ * Compares totals with earlier ones and writes a notice for each that grew and that a host should log, the most severe first. `before` is
+ * null if there are no earlier totals. `count` becomes the number of notices, at most `TIDEMARK_MAX_NOTICES`, of which at most `capacity` are
+ * written. The host keeps the totals, so it decides where and how often to ask, and several readers may ask.
  *
  * Fails with NULL_POINTER, BAD_LENGTH.
  *
@@ -1314,10 +1309,10 @@ enum tidemark_status tidemark_notices(const struct tidemark_totals *before,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is the call for hosts that loop
- * over DRBs, as E1AP's Bearer Context Modification does: PDUs that the DRBs before it retransmitted stay known. Measurements of
- * the DRB's old radio are forgotten, and so is its queue; PDUs that PDCP retransmits are announced a second time. Flows and their
- * counters stay.
+ * Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is for hosts that loop over DRBs,
+ * as for E1AP's Bearer Context Modification: PDUs that other DRBs have already retransmitted are not forgotten. The measurements of the
+ * DRB's old radio and its queue are forgotten, and PDUs that PDCP retransmits must be announced again. Flows and their counters
+ * are kept.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -1331,15 +1326,15 @@ enum tidemark_status tidemark_drb_handover(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT;
 
 /**
- * Writes a UE's TCP connections for the CU-UP that it moves to: what their ends agreed on, what was added to the counters in their
- * acknowledgements, and the marks that no acknowledgement has carried yet. Without them their senders would read marks that never were.
+ * Writes a UE's TCP connections for the CU-UP to which it moves: the agreed ECN mode, the additions to the counters in their
+ * acknowledgements, and the marks that no acknowledgement has carried yet. Without this state the senders would read false marks.
  * The bytes are the same on every machine (docs/reference/relocation.md).
  *
- * `len` becomes the length of the state in bytes, with BUFFER_TOO_SMALL too: a call with a null `buffer` and a `capacity` of 0 asks for it. It is
- * 12 bytes and 136 for each connection. The UE goes on as it was; what its acknowledgements carry after the export is
- * lacking at the other CU-UP, so that the UE's last uplink packet comes before it.
+ * `len` becomes the length of the state in bytes, also with BUFFER_TOO_SMALL. To get only the length, pass a null `buffer` and a `capacity` of 0.
+ * It is 12 bytes and 136 for each connection. The UE itself does not change. Export after its last uplink packet here: marks
+ * carried by acknowledgements after the export would be missing at the other CU-UP.
  *
- * Fails with NULL_POINTER, NO_UE, BUSY, BUFFER_TOO_SMALL. `buffer` is untouched then.
+ * Fails with NULL_POINTER, NO_UE, BUSY, BUFFER_TOO_SMALL. `buffer` is then unchanged.
  *
  * # Safety
  * `instance` is null or lives, `buffer` is null or valid for `capacity` bytes, `len` is null or valid for a write.
@@ -1352,15 +1347,15 @@ enum tidemark_status tidemark_ue_export(const struct tidemark_instance *instance
 TIDEMARK_NOEXCEPT;
 
 /**
- * Takes in a UE's TCP connections from another CU-UP: `len` bytes as `tidemark_ue_export` wrote them there. To be called once its DRBs are
- * set up, before its first packet here. Connections go to the DRB of the same identity, or to the one that was set up first, from where
- * their packets fetch them; where a DRB's `flow_capacity` is smaller, the weakest are forgotten and counted. Another law, or one without
- * short-circuit, takes nothing back: the counters in acknowledgements go on as long as the connection.
+ * Imports a UE's TCP connections from another CU-UP: the `len` bytes that `tidemark_ue_export` wrote there. Call it after the UE's DRBs are
+ * set up and before its first packet here. Connections go to the DRB of the same identity, or to the one that was set up first, from which
+ * their packets move them. If a DRB's `flow_capacity` is smaller, the weakest are forgotten and counted. With another law, or one without
+ * short-circuit, the counters in acknowledgements still go on as long as the connection.
  *
- * The bytes may come from anyone. What is wrong with them is written to `problem`, cut to `problem_len` bytes with a terminating zero, with
- * its place; `problem` may be null.
+ * The bytes need not be trusted. An error in them and its position are written to `problem`, cut to `problem_len` bytes with a terminating
+ * zero; `problem` may be null.
  *
- * Fails with NULL_POINTER, NO_UE, BUSY; NO_DRB where none is set up yet; BAD_STATE. Nothing has changed then.
+ * Fails with NULL_POINTER, NO_UE, BUSY; NO_DRB if none is set up yet; BAD_STATE. Nothing has changed then.
  *
  * # Safety
  * `instance` is null or lives, `state` is null or valid for `len` bytes, `problem` is null or valid for `problem_len` bytes.

@@ -1,6 +1,6 @@
 /*
- * libtidemark for C++17: owners of what tidemark.h makes, and statuses as values. No function throws but for want of memory.
- * What each call does, and its errors, are in tidemark.h.
+ * libtidemark for C++17: RAII owners of the objects of tidemark.h, and statuses as values. Functions throw only if memory is short.
+ * The calls and their errors are documented in tidemark.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -19,13 +19,13 @@
 
 namespace tidemark {
 
-/// Outcome of a call, false for every one but OK: `if (const Status status = ue.handover(now); !status) log(status.text());`
+/// Outcome of a call; false unless it is OK: `if (const Status status = ue.handover(now); !status) log(status.text());`
 class [[nodiscard]] Status {
 public:
   constexpr Status(tidemark_status code = TIDEMARK_STATUS_OK) noexcept : code_(code) {}
   constexpr explicit operator bool() const noexcept { return code_ == TIDEMARK_STATUS_OK; }
   constexpr tidemark_status code() const noexcept { return code_; }
-  /// Meaning in English; lives as long as the program.
+  /// Meaning in English. The text lives as long as the program.
   const char* text() const noexcept { return tidemark_status_text(code_); }
   friend constexpr bool operator==(Status one, Status other) noexcept { return one.code_ == other.code_; }
   friend constexpr bool operator!=(Status one, Status other) noexcept { return one.code_ != other.code_; }
@@ -34,7 +34,7 @@ private:
   tidemark_status code_;
 };
 
-/// A value, or the status that says why there is none.
+/// A value, or the status that explains why there is none.
 template <class Value>
 class [[nodiscard]] Result {
 public:
@@ -42,7 +42,7 @@ public:
   Result(Value value) noexcept : value_(std::move(value)) {}
   explicit operator bool() const noexcept { return value_.has_value(); }
   Status status() const noexcept { return status_; }
-  /// The value, of a result that has one.
+  /// The value. The result must have one.
   Value& operator*() & noexcept { return *value_; }
   const Value& operator*() const& noexcept { return *value_; }
   Value&& operator*() && noexcept { return std::move(*value_); }
@@ -54,10 +54,10 @@ private:
   std::optional<Value> value_;
 };
 
-/// A choice of law by QoS flow. DRBs that were set up by it go on after its end.
+/// Rules that choose the law of a QoS flow. DRBs that were set up with it may outlive it.
 class Policy {
 public:
-  /// Reads a text of TOML. What is wrong with it goes to `problem`, if there is one.
+  /// Reads a policy in TOML. An error in it is written to `problem`, if that is given.
   static Result<Policy> read(const char* text, std::string* problem = nullptr) {
     tidemark_policy* made = nullptr;
     char why[400] = "";
@@ -80,7 +80,7 @@ private:
   std::unique_ptr<tidemark_policy, Free> owned_;
 };
 
-/// A UE of an instance, which must live longer; removed at the end. Calls about one UE are kept apart by the caller.
+/// A UE of an instance, which must outlive it. The destructor removes the UE. The caller must serialise calls about one UE.
 class Ue {
 public:
   Ue() noexcept = default;
@@ -95,13 +95,13 @@ public:
   Ue& operator=(const Ue&) = delete;
   ~Ue() { (void)remove(); }
 
-  /// True until it was removed or moved from.
+  /// True until the UE is removed or moved from.
   explicit operator bool() const noexcept { return instance_ != nullptr; }
   /// The instance and the handle, for calls of tidemark.h that have no function here.
   const tidemark_instance* instance() const noexcept { return instance_; }
   tidemark_ue handle() const noexcept { return handle_; }
 
-  /// Removes it before its end, to see the status: BUSY, and still a UE, where another thread is in a call about it.
+  /// Removes the UE early, to get the status. It is BUSY, and the UE stays, if another thread is in a call about it.
   Status remove() noexcept {
     if (instance_ == nullptr) {
       return TIDEMARK_STATUS_OK;
@@ -139,7 +139,7 @@ public:
   Status handover(std::uint64_t now_ns, std::uint8_t drb) noexcept {
     return tidemark_drb_handover(instance_, handle_, now_ns, drb);
   }
-  /// State of its TCP connections for the CU-UP that it moves to; the memory is the only thing that may throw here.
+  /// State of its TCP connections for the CU-UP to which it moves. It throws only if memory is short.
   Result<std::vector<std::uint8_t>> export_state() const {
     std::vector<std::uint8_t> state;
     for (;;) {
@@ -152,7 +152,7 @@ public:
       state.resize(len);
     }
   }
-  /// Takes in a state from another CU-UP, once its DRBs are set up. What is wrong with the bytes goes to `problem`, if there is one.
+  /// Imports a state from another CU-UP, after its DRBs are set up. An error in the bytes is written to `problem`, if that is given.
   Status import_state(std::uint64_t now_ns, const std::uint8_t* state, std::size_t len, std::string* problem = nullptr) {
     char why[200] = "";
     const Status status = tidemark_ue_import(instance_, handle_, now_ns, state, len, why, sizeof why);
@@ -187,7 +187,7 @@ private:
   tidemark_ue handle_{};
 };
 
-/// The UEs of a CU-UP, or of one of its threads. Its UEs end before it does.
+/// The UEs of a CU-UP, or of one of its threads. It must outlive its UEs.
 class Instance {
 public:
   /// `config.size` is set here.

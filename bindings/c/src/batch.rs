@@ -1,6 +1,6 @@
-//! Batches: one call for several packets, PDUs or reports at one time, of one UE or of several. Each does what its single call does, in the
-//! order of the array, while the memory of those behind it is fetched. To find that memory a UE's slot is taken before its turn: as to threads, a
-//! batch is one call about all its UEs.
+//! Batches: one call for several packets, PDUs or reports at one time, of one UE or several. Each element does the same as its single call, in
+//! the order of the array, while the memory for later elements is prefetched. For that a UE's slot may be taken before its turn. For other
+//! threads a batch is therefore one call about all its UEs.
 
 use std::ptr::null_mut;
 
@@ -11,37 +11,37 @@ use crate::path::{front, tidemark_downlink, tidemark_feedback, tidemark_pdcp_pdu
 use crate::status::{Status, guard};
 use crate::types::{Report, UeId, Verdict};
 
-/// Most elements of a batch.
+/// Largest number of elements in a batch.
 pub const TIDEMARK_MAX_BATCH: usize = 65_536;
 
 /// Elements whose memory is fetched ahead: about as many lines as a core has under way at a time.
 const AHEAD: usize = 16;
 
-/// A packet of a batch.
+/// A packet in a batch.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Packet {
-    /// UE that it goes to or comes from.
+    /// UE that receives or sent the packet.
     pub ue: UeId,
     /// First bytes of the packet, from its IP header on.
     pub packet: *mut u8,
-    /// Bytes that are there.
+    /// Number of bytes at `packet`.
     pub present: usize,
-    /// Length of the packet.
+    /// Length of the whole packet.
     pub len: usize,
-    /// QoS flow of a downlink packet; not read of an uplink one.
+    /// QoS flow of a downlink packet; ignored for an uplink packet.
     pub qfi: u8,
-    /// Written: what becomes of a downlink packet; PASS for an uplink one, and after any error.
+    /// Written: the verdict on a downlink packet; PASS for an uplink packet, and after any error.
     pub verdict: Verdict,
     /// Written: the status of the single call.
     pub status: Status,
 }
 
-/// A PDCP data PDU of a batch.
+/// A PDCP data PDU in a batch.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pdu {
-    /// UE that it goes to.
+    /// UE that receives the PDU.
     pub ue: UeId,
     /// PDCP SN.
     pub sn: u32,
@@ -55,7 +55,7 @@ pub struct Pdu {
     pub status: Status,
 }
 
-/// A DU's report on a DRB, of a batch.
+/// A DU's report on a DRB, in a batch.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DrbReport {
@@ -123,13 +123,13 @@ unsafe fn each<T>(
     if status == Status::Ok { first } else { status }
 }
 
-/// Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
-/// changes nothing for the others. OK if every element's status is; else the first status that is not.
+/// Decides on downlink packets, each as with `tidemark_downlink`, at one time: the clock is read once. An error in one element does not
+/// affect the others. Returns OK if all elements have that status, else the first other status.
 ///
-/// A batch is one call about all its UEs, from its first element to its last, to other threads: a call of theirs about one of them may be refused
-/// with BUSY, or refuse an element.
+/// For other threads a batch is one call about all its UEs, from its first element to its last. A call in another thread about one of them may
+/// fail with BUSY, or make an element fail with it.
 ///
-/// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.
+/// Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is then handled, and with the elements' errors.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -159,10 +159,10 @@ pub unsafe extern "C" fn tidemark_downlink_batch(
     }
 }
 
-/// Handles uplink packets as `tidemark_uplink` does each, at one time; statuses and threads are as in
+/// Handles uplink packets, each as with `tidemark_uplink`, at one time. Statuses and threads are as in
 /// `tidemark_downlink_batch`.
 ///
-/// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets; as elements do.
+/// Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, and with the elements' errors.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -192,10 +192,10 @@ pub unsafe extern "C" fn tidemark_uplink_batch(
     }
 }
 
-/// Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses and threads are as in
+/// Notes PDCP data PDUs, each as with `tidemark_pdcp_pdu`, at one time. Statuses and threads are as in
 /// `tidemark_downlink_batch`.
 ///
-/// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs; as elements do.
+/// Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs, and with the elements' errors.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -225,10 +225,10 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu_batch(
     }
 }
 
-/// Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses and threads are as in
+/// Takes reports of DUs, each as with `tidemark_feedback`, at one time. Statuses and threads are as in
 /// `tidemark_downlink_batch`.
 ///
-/// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports; as elements do.
+/// Fails with NULL_POINTER, with BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports, and with the elements' errors.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety

@@ -1,8 +1,8 @@
-//! A slab of the UEs of a CU-UP, whose slots are used by one thread at a time.
+//! A slab of the UEs of a CU-UP. Each slot is used by one thread at a time.
 //!
-//! A gNB serialises its calls for a UE, but moves UEs between threads or serves them on a pool. So nothing here belongs
-//! to a thread: a call locks its UE's slot by one atomic exchange, which also compares the handle's generation with the
-//! slot's. No call ever waits: the second of two calls for a UE returns BUSY.
+//! A gNB serialises its calls for a UE, but moves UEs between threads or serves them from a pool. So nothing here belongs
+//! to a thread. A call locks its UE's slot by one atomic exchange, which also compares the handle's generation with that of
+//! the slot. No call ever waits: the second of two calls for a UE returns BUSY.
 
 use std::cell::UnsafeCell;
 use std::hash::{BuildHasher, RandomState};

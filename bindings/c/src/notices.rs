@@ -1,8 +1,7 @@
-//! What a host should log: the totals that grew and mean that something is not as it should be, each with its name, its severity and a
-//! sentence.
+//! Notices for a host's log: totals that grew and show a problem, each with its name, its severity and a sentence.
 //!
-//! The library logs nothing by itself and calls nobody back: its calls run on real-time threads, where a host's logger may not be called. The
-//! counters are what is logged, and a host asks where and when it likes.
+//! The library does not log and has no callbacks, because its calls run on real-time threads where a host's logger may not be called. The host
+//! asks for the notices from any thread and at any time.
 
 use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
@@ -11,11 +10,11 @@ use crate::sized;
 use crate::status::{Status, guard};
 use crate::totals::Totals;
 
-/// Weight of a notice.
+/// Severity of a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub enum Severity {
-    /// Happens in a network that works; a rate that jumps is worth a look.
+    /// Normal in a working network; only a sudden increase is worth a look.
     Info = 0,
     /// Some packets are not marked as they should be.
     Warning = 1,
@@ -29,17 +28,17 @@ pub enum Severity {
 pub struct Notice {
     /// Name of the field of `tidemark_totals`, or of its `sums`; it lives as long as the program.
     pub name: *const c_char,
-    /// Sentence in English that says what it means; it lives as long as the program.
+    /// Meaning as an English sentence; it lives as long as the program.
     pub text: *const c_char,
     /// Value now.
     pub total: u64,
     /// Growth since the earlier totals.
     pub change: u64,
-    /// Weight.
+    /// Severity.
     pub severity: Severity,
 }
 
-/// Most notices that there are at a time.
+/// Largest number of notices at a time.
 pub const TIDEMARK_MAX_NOTICES: usize = 19;
 
 struct Rule {
@@ -71,49 +70,49 @@ macro_rules! rule {
 
 /// The heaviest first.
 static RULES: [Rule; TIDEMARK_MAX_NOTICES] = [
-    rule!(busy, Error, c"calls about one UE met, and the later ones did nothing: the host has to keep them apart"),
-    rule!(unknown_qfi, Warning, c"downlink packets passed unmarked, since no DRB carries their QoS flow"),
-    rule!(unknown_drb, Warning, c"reports or PDUs were of a DRB that is not set up"),
+    rule!(busy, Error, c"calls about one UE overlapped, and the later ones did nothing: the host must serialise them"),
+    rule!(unknown_qfi, Warning, c"downlink packets passed unmarked because no DRB carries their QoS flow"),
+    rule!(unknown_drb, Warning, c"reports or PDUs were for a DRB that is not set up"),
     rule!(
         unparsed,
         Warning,
-        c"packets passed unmarked, since their headers could not be read or were not all in the first segment"
+        c"packets passed unmarked because their headers could not be read or were not all in the first segment"
     ),
     rule!(
         sums.blind_drbs,
         Warning,
-        c"DUs report what they received and not what they transmitted: their DRBs' queues are not seen"
+        c"DUs report the SNs that they received instead of those that they transmitted: the queues of their DRBs are unknown"
     ),
     rule!(
         sums.mismatched_reports,
         Warning,
-        c"DUs name SNs that are not those of the DRB: its SNs have another length there, and nothing is marked"
+        c"DUs report SNs that are not those of the DRB: they use another SN length, and nothing is marked"
     ),
     rule!(
         sums.reports_missing,
         Warning,
-        c"packets were not marked, since their DU had not reported on its queue for too long"
+        c"packets were not marked because their DU had not reported on its queue for too long"
     ),
-    rule!(sums.unknown_sns, Warning, c"DUs or PDCP named SNs that were not announced"),
+    rule!(sums.unknown_sns, Warning, c"DUs or PDCP used SNs that were not announced"),
     rule!(sums.repeated_sns, Warning, c"PDUs were announced a second time without a handover"),
     rule!(sums.skipped_sns, Warning, c"PDUs were not announced, or PDCP dropped them after numbering"),
     rule!(
         sums.overload_drops,
         Warning,
-        c"flows went on through marks, and their packets were dropped: someone does not answer to marks"
+        c"flows ignored marks, and their packets were dropped: a sender does not respond to marks"
     ),
     rule!(
         sums.flows_refused,
         Warning,
-        c"flows found no room in a DRB's table: flow_capacity is too small, or someone floods it"
+        c"flows found no room in the table of a DRB: flow_capacity is too small, or the table is being flooded"
     ),
-    rule!(sums.sn_restarts, Info, c"SNs began anew without a handover"),
+    rule!(sums.sn_restarts, Info, c"SNs restarted without a handover"),
     rule!(sums.stale_reports, Info, c"reports came after newer ones, and were ignored"),
-    rule!(sums.empty_reports, Info, c"reports had no highest transmitted SN, as before a DU's first transmission"),
-    rule!(sums.beyond_table, Info, c"PDUs were queued beyond profile_capacity, and counted in sum"),
+    rule!(sums.empty_reports, Info, c"reports had no highest transmitted SN, which is normal before the first transmission of a DU"),
+    rule!(sums.beyond_table, Info, c"PDUs were queued beyond profile_capacity, and only counted in sum"),
     rule!(sums.untimed_deliveries, Info, c"deliveries came too late for their transmission times to be known"),
-    rule!(sums.flows_evicted, Info, c"flows gave way to others in a DRB's table"),
-    rule!(sums.marks_let_go, Info, c"acknowledgements had no room for marks, which went into packets"),
+    rule!(sums.flows_evicted, Info, c"flows were evicted from the table of a DRB by others"),
+    rule!(sums.marks_let_go, Info, c"acknowledgements had no room for marks, and packets were marked instead"),
 ];
 
 impl Rule {
@@ -123,9 +122,9 @@ impl Rule {
     }
 }
 
-/// Compares totals with earlier ones, and writes a notice for each of those that grew and that a host should log, the heaviest first. `before`
-/// is null for none. `count` is how many there are, of which as many as `capacity` are written; there are never more than
-/// `TIDEMARK_MAX_NOTICES`. The totals are the host's own, so that it decides where and how often to ask, and several may ask.
+/// Compares totals with earlier ones and writes a notice for each that grew and that a host should log, the most severe first. `before` is
+/// null if there are no earlier totals. `count` becomes the number of notices, at most `TIDEMARK_MAX_NOTICES`, of which at most `capacity` are
+/// written. The host keeps the totals, so it decides where and how often to ask, and several readers may ask.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH.
 ///

@@ -1,4 +1,4 @@
-//! The packet path: the calls for every packet, report and acknowledgement. None of them allocates, waits or makes a system call.
+//! The packet path: the calls for packets, reports and acknowledgements. They never allocate, wait or make a system call.
 
 use tidemark_core::{Bytes, Duration, Ecn, Instant};
 use tidemark_marker::path::{DrbId, Ue};
@@ -95,15 +95,14 @@ fn drb_event(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
     if ue.counters().unknown_drb == before { Ok(()) } else { Err(Status::NoDrb) }
 }
 
-/// Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
-/// (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
-/// lowest bits count; `packet` has `present` bytes of the inner packet of `len`, from its IP header on; the header without
-/// options and extension headers is all that has to be there. `verdict` is MARK where the packet is CE now and
-/// was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
-/// from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
-/// with CE.
+/// Decapsulates a packet at the end of a tunnel, for example on N3: combines the outer header's ECN field with that of the packet
+/// (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class; only its two lowest
+/// bits count. `packet` has the first `present` bytes of the inner packet of `len` bytes, from its IP header on; the header
+/// without options and extension headers is enough. `verdict` is MARK if the packet became CE. It is DROP if the packet was
+/// marked in the tunnel and its transport does not understand ECN. With PASS the inner field may still change from ECT(0) to
+/// ECT(1). `verdict` is PASS after any error. Call this before `tidemark_downlink`, which counts packets that arrive with CE.
 ///
-/// Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
+/// Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME if the bytes are not an IP packet.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -139,12 +138,12 @@ pub unsafe extern "C" fn tidemark_decapsulate(
     status
 }
 
-/// Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len`, from its IP
-/// header on and in clear: where packets lie in segments, the first segment. The headers of IP and TCP with their options have to be
-/// there, and nothing behind them is read or written. A mark is set in place, with the header's checksum. What cannot be
-/// read, or belongs to no DRB, passes as it is and is counted, as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
+/// Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len` bytes, from its
+/// IP header on and unciphered; if packets are stored in segments, pass the first segment. It must contain the IP and TCP headers with
+/// their options; nothing after them is read or written. A mark is set in place, with the header's checksum. A packet that cannot be
+/// read or belongs to no DRB passes unchanged, and is counted as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
 ///
-/// `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
+/// `now_ns` is a clock of the caller's choice. It must be the same for all calls about a UE, and must not step back.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -179,11 +178,10 @@ pub unsafe extern "C" fn tidemark_downlink(
     status
 }
 
-/// Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: its first
-/// `present` bytes of `len`, as in `tidemark_downlink`. Laws that decide where packets leave the queue do so here; they pass
-/// everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
-/// everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
-/// error.
+/// Decides on a packet that leaves the caller's own queue after `sojourn_ns`; `behind` bytes remain in the queue. `packet`,
+/// `present` and `len` are as in `tidemark_downlink`. Laws that decide when packets leave the queue do so here. They pass
+/// everything in `tidemark_downlink`, and neither mark nor drop if this call is not made. Every other law passes everything
+/// here. After a DROP the caller asks for the next packet of the queue, at the same time. `verdict` is PASS after any error.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -223,9 +221,9 @@ pub unsafe extern "C" fn tidemark_dequeue(
     status
 }
 
-/// Announces a call about this UE: what it will need begins to come from memory. A caller with several packets or frames at
-/// hand announces each before the first call, so that the waits, which are most of what a call costs with thousands of
-/// UEs, pass at the same time. Nothing changes, and nobody has to be alone with the UE for it.
+/// Announces a call about this UE, to prefetch the memory that it will need. A caller with several packets or frames announces
+/// each before the first call. The waits for memory, which are most of a call's cost with thousands of UEs, then overlap.
+/// The call changes nothing, and may run while other calls use the UE.
 ///
 /// Fails with NULL_POINTER; NO_UE for a handle that no UE can have.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -240,9 +238,9 @@ pub unsafe extern "C" fn tidemark_warm(instance: *const Instance, ue: UeId) -> S
     })
 }
 
-/// Notes that PDCP sends a data PDU with this SN to the DU; `size` is the PDU's in bytes. `is_retx` says that PDCP sends it again, as
-/// everything that was not confirmed after a handover: it counts unless the DU was sent it before, so that a host announces every
-/// PDU and need not know which.
+/// Notes that PDCP sends a data PDU with this SN and a `size` in bytes to the DU. `is_retx` is true if PDCP sends it again, like all
+/// unconfirmed PDUs after a handover. A repeated PDU counts only if this DU has not got it before, so a host can announce every PDU
+/// without tracking that.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -274,11 +272,11 @@ fn pdcp_pdu(ue: &mut Ue, now: Instant, drb: DrbId, sn: u32, size: u32, is_retx: 
     )
 }
 
-/// Does the work of `tidemark_pdcp_pdu` for a host that has the PDU and not its SN: `header` has the PDU's first `present` bytes, of which
-/// at most three are read, and `size` is the PDU's in bytes. The SN's length is the DRB's (TS 38.323 6.2.2). A control PDU, which has none and
-/// which no report is about, is OK and changes nothing.
+/// Does the work of `tidemark_pdcp_pdu` for a host that has the PDU but not its SN. `header` has the PDU's first `present` bytes, of which at
+/// most three are read, and `size` is the size of the PDU in bytes. The SN length is that of the DRB (TS 38.323 6.2.2). A control PDU, which
+/// has no SN and no reports, returns OK and changes nothing.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a header that is not whole.
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for an incomplete header.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -337,9 +335,9 @@ pub unsafe extern "C" fn tidemark_pdcp_discard(
     unsafe { with_ue_at(instance, ue, now_ns, |ue| drb_event(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
 }
 
-/// Takes the DU's report on a DRB, from a frame that the caller has read. Fields of a newer header than this library's are not looked at.
+/// Takes the DU's report on a DRB, from a frame that the caller has parsed. Fields of a newer header than that of this library are ignored.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a `size` that no report has.
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for an invalid `size`.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -362,7 +360,7 @@ pub unsafe extern "C" fn tidemark_feedback(
     unsafe { with_ue_at(instance, ue, now_ns, |ue| drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
 }
 
-/// Takes the DU's report on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+/// Takes the DU's report on a DRB: the `len` bytes of a DL DATA DELIVERY STATUS in the NR RAN container
 /// (TS 38.425 5.5.2.2), from its PDU type on.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
@@ -401,9 +399,8 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
     }
 }
 
-/// Handles an uplink packet, after PDCP: its first `present` bytes of `len`, from its IP header on, in clear, as in
-/// `tidemark_downlink`. Congestion feedback is written in place, with the checksum, where a flow's is short-circuited; everything
-/// else passes as it is.
+/// Handles an uplink packet, after PDCP. `packet`, `present` and `len` are as in `tidemark_downlink`. If the feedback of its flow is
+/// short-circuited, it is written in place, with the checksum. All other packets pass unchanged.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -428,7 +425,7 @@ pub unsafe extern "C" fn tidemark_uplink(
     }
 }
 
-/// True if the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+/// Sets `wanted` to true if the next frame to the DU should ask for a report on this DRB, with the report polling flag of DL USER
 /// DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.

@@ -1,4 +1,4 @@
-//! QoS flows that are not marked by their DRB's law: marking on or off by the core's request, and reports to a UPF that marks instead.
+//! Marking of QoS flows: switched on or off at the core's request, and reports to a UPF that marks instead.
 
 use tidemark_core::Instant;
 use tidemark_marker::path::NoReport;
@@ -11,11 +11,11 @@ use crate::sized;
 use crate::status::{Status, guard};
 use crate::types::UeId;
 
-/// Downlink packets of the QoS flow are marked by the law of its DRB, as they are at first.
+/// Downlink packets of the QoS flow are marked by the law of its DRB. This is the initial state.
 pub const TIDEMARK_MARKING_DOWNLINK: u8 = 0;
 /// Downlink packets of the QoS flow are not marked, neither in themselves nor in acknowledgements.
 pub const TIDEMARK_MARKING_OFF: u8 = 1;
-/// Downlink packets of the QoS flow are not marked here, but at the UPF by what `tidemark_qfi_congestion` gives.
+/// Downlink packets of the QoS flow are not marked here, but at the UPF by the value of `tidemark_qfi_congestion`.
 pub const TIDEMARK_MARKING_REPORT: u8 = 2;
 
 /// Bytes that `tidemark_congestion_container` writes.
@@ -25,11 +25,11 @@ pub const TIDEMARK_CONGESTION_CONTAINER: usize = 6;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct QfiCongestion {
-    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    /// Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
     pub size: usize,
-    /// Downlink packets of the QoS flow so far that came while it was not marked by its DRB's law.
+    /// Downlink packets of the QoS flow so far that came while its DRB's law did not mark it.
     pub packets: u64,
-    /// DL Congestion Information (TS 38.415 5.5.2.2): the share of packets to be marked, in hundredths of a percent, 0 to 10000.
+    /// DL Congestion Information (TS 38.415 5.5.2.2): the share of packets to mark, in hundredths of a percent, 0 to 10000.
     pub dl_congestion: u16,
 }
 
@@ -43,10 +43,10 @@ impl From<CongestionReport> for QfiCongestion {
     }
 }
 
-/// Marks the downlink packets of a QoS flow so from now on: `marking` is one of `TIDEMARK_MARKING_...`. It belongs to the QoS flow, whichever
-/// DRB carries it, before it is mapped to one too. Packets that are not marked here go on counting in the queue; what a law drops, it
-/// drops. Marks that are on their way in acknowledgements get there, and the counters in acknowledgements go on. Memory is allocated for the
-/// first QoS flow of a UE that is not `TIDEMARK_MARKING_DOWNLINK`.
+/// Sets the marking of a QoS flow's downlink packets from now on: `marking` is one of `TIDEMARK_MARKING_...`. It belongs to the QoS flow in any
+/// DRB, and can be set before the flow is mapped to one. Packets that are not marked here still count in the queue, and the law can still drop
+/// them. Marks that already wait for acknowledgements are still sent, and the counters in acknowledgements go on. The first QoS flow of a UE
+/// that is not `TIDEMARK_MARKING_DOWNLINK` allocates memory.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI; BAD_CONFIG for another `marking`.
 ///
@@ -68,9 +68,9 @@ pub unsafe extern "C" fn tidemark_qfi_marking(instance: *const Instance, ue: UeI
     }
 }
 
-/// Reports the congestion of a QoS flow's downlink, to be sent to the UPF: the share of its L4S packets since the last call that the DRB's law would
-/// have marked, so that calls come at the interval of the reports. Where none came it is zero once nothing is queued in the DRB, and until then that
-/// of the last call.
+/// Gives the congestion of a QoS flow's downlink, for a report to the UPF: the share of its L4S packets since the last call that the DRB's law would
+/// have marked. Call it once for each report. If there were no such packets, the share is that of the last call while something is queued in the
+/// DRB, and then zero.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries; BAD_CONFIG for one that is marked here.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -100,9 +100,9 @@ pub unsafe extern "C" fn tidemark_qfi_congestion(
     }
 }
 
-/// Writes an UL PDU SESSION INFORMATION (TS 38.415 5.5.2.2) with the QFI and the DL Congestion Information: the content of a GTP-U extension header of
-/// type 0x85, for an uplink packet of the QoS flow, or for one without payload where the UE sends none. `dl_congestion` is in hundredths of a
-/// percent.
+/// Writes an UL PDU SESSION INFORMATION (TS 38.415 5.5.2.2) with the QFI and the DL Congestion Information. It is the content of a GTP-U extension
+/// header of type 0x85, for an uplink packet of the QoS flow, or for one without payload if the UE sends none. `dl_congestion` is in hundredths of
+/// a percent.
 ///
 /// Fails with NULL_POINTER, BAD_QFI; BAD_CONFIG for a `dl_congestion` above 10000.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT

@@ -1,4 +1,4 @@
-//! Reading: counters and estimates, at any time between two other calls for the UE. Nothing here allocates.
+//! Reading of counters and estimates, at any time between two other calls for the UE. Nothing here allocates.
 
 use tidemark_core::Instant;
 use tidemark_marker::path::DrbId;
@@ -28,7 +28,7 @@ unsafe fn read<T: Copy>(
     })
 }
 
-/// Counters of a UE's packets outside of its DRBs. The UE's part in the instance's totals is brought up to date.
+/// Reads the counters of a UE's packets, apart from those of its DRBs. Also updates the UE's part in the instance's totals.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn tidemark_read_ue_counters(
     }
 }
 
-/// Counters of a DRB since it was set up.
+/// Reads the counters of a DRB since it was set up.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn tidemark_read_drb_counters(
     }
 }
 
-/// Estimates about a DRB at this time.
+/// Reads the estimates about a DRB at this time.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT

@@ -1,4 +1,4 @@
-//! Mobility of UEs: of a DRB to another DU, and of a UE to another CU-UP. Nothing here allocates but the text of an error.
+//! Mobility: moves of a DRB to another DU, and of a UE to another CU-UP. Nothing here allocates but the text of an error.
 
 use std::ffi::c_char;
 
@@ -11,10 +11,10 @@ use crate::setup::write_message;
 use crate::status::{Status, guard};
 use crate::types::UeId;
 
-/// Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is the call for hosts that loop
-/// over DRBs, as E1AP's Bearer Context Modification does: PDUs that the DRBs before it retransmitted stay known. Measurements of
-/// the DRB's old radio are forgotten, and so is its queue; PDUs that PDCP retransmits are announced a second time. Flows and their
-/// counters stay.
+/// Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is for hosts that loop over DRBs,
+/// as for E1AP's Bearer Context Modification: PDUs that other DRBs have already retransmitted are not forgotten. The measurements of the
+/// DRB's old radio and its queue are forgotten, and PDUs that PDCP retransmits must be announced again. Flows and their counters
+/// are kept.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 ///
@@ -33,15 +33,15 @@ pub unsafe extern "C" fn tidemark_drb_handover(instance: *const Instance, ue: Ue
     })
 }
 
-/// Writes a UE's TCP connections for the CU-UP that it moves to: what their ends agreed on, what was added to the counters in their
-/// acknowledgements, and the marks that no acknowledgement has carried yet. Without them their senders would read marks that never were.
+/// Writes a UE's TCP connections for the CU-UP to which it moves: the agreed ECN mode, the additions to the counters in their
+/// acknowledgements, and the marks that no acknowledgement has carried yet. Without this state the senders would read false marks.
 /// The bytes are the same on every machine (docs/reference/relocation.md).
 ///
-/// `len` becomes the length of the state in bytes, with BUFFER_TOO_SMALL too: a call with a null `buffer` and a `capacity` of 0 asks for it. It is
-/// 12 bytes and 136 for each connection. The UE goes on as it was; what its acknowledgements carry after the export is
-/// lacking at the other CU-UP, so that the UE's last uplink packet comes before it.
+/// `len` becomes the length of the state in bytes, also with BUFFER_TOO_SMALL. To get only the length, pass a null `buffer` and a `capacity` of 0.
+/// It is 12 bytes and 136 for each connection. The UE itself does not change. Export after its last uplink packet here: marks
+/// carried by acknowledgements after the export would be missing at the other CU-UP.
 ///
-/// Fails with NULL_POINTER, NO_UE, BUSY, BUFFER_TOO_SMALL. `buffer` is untouched then.
+/// Fails with NULL_POINTER, NO_UE, BUSY, BUFFER_TOO_SMALL. `buffer` is then unchanged.
 ///
 /// # Safety
 /// `instance` is null or lives, `buffer` is null or valid for `capacity` bytes, `len` is null or valid for a write.
@@ -73,15 +73,15 @@ pub unsafe extern "C" fn tidemark_ue_export(
     })
 }
 
-/// Takes in a UE's TCP connections from another CU-UP: `len` bytes as `tidemark_ue_export` wrote them there. To be called once its DRBs are
-/// set up, before its first packet here. Connections go to the DRB of the same identity, or to the one that was set up first, from where
-/// their packets fetch them; where a DRB's `flow_capacity` is smaller, the weakest are forgotten and counted. Another law, or one without
-/// short-circuit, takes nothing back: the counters in acknowledgements go on as long as the connection.
+/// Imports a UE's TCP connections from another CU-UP: the `len` bytes that `tidemark_ue_export` wrote there. Call it after the UE's DRBs are
+/// set up and before its first packet here. Connections go to the DRB of the same identity, or to the one that was set up first, from which
+/// their packets move them. If a DRB's `flow_capacity` is smaller, the weakest are forgotten and counted. With another law, or one without
+/// short-circuit, the counters in acknowledgements still go on as long as the connection.
 ///
-/// The bytes may come from anyone. What is wrong with them is written to `problem`, cut to `problem_len` bytes with a terminating zero, with
-/// its place; `problem` may be null.
+/// The bytes need not be trusted. An error in them and its position are written to `problem`, cut to `problem_len` bytes with a terminating
+/// zero; `problem` may be null.
 ///
-/// Fails with NULL_POINTER, NO_UE, BUSY; NO_DRB where none is set up yet; BAD_STATE. Nothing has changed then.
+/// Fails with NULL_POINTER, NO_UE, BUSY; NO_DRB if none is set up yet; BAD_STATE. Nothing has changed then.
 ///
 /// # Safety
 /// `instance` is null or lives, `state` is null or valid for `len` bytes, `problem` is null or valid for `problem_len` bytes.

@@ -1,4 +1,4 @@
-//! Set-up and release: of policies, instances, UEs and DRBs. These calls may allocate and take locks.
+//! Set-up and release of policies, instances, UEs and DRBs. These calls may allocate and take locks.
 
 use std::ffi::{CStr, c_char};
 
@@ -13,14 +13,14 @@ use crate::types::{DrbCounters, InstanceConfig, QosFlow, UeId};
 
 /// Major version of the interface.
 pub const TIDEMARK_VERSION_MAJOR: u32 = 0;
-/// Minor version; while the major version is 0, another minor version is another interface.
+/// Minor version. While the major version is 0, each minor version has another interface.
 pub const TIDEMARK_VERSION_MINOR: u32 = 1;
 /// Patch version.
 pub const TIDEMARK_VERSION_PATCH: u32 = 0;
 
 const MAX_UES: u32 = 1 << 20;
 
-/// Version of the library that runs, as "0.1.0"; the macros are the version of this header.
+/// Version of the running library, such as "0.1.0". The macros give the version of this header.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidemark_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -30,11 +30,11 @@ pub extern "C" fn tidemark_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// A choice of law by QoS flow. Read-only once it is made, so that any thread may use it.
+/// Rules that choose the law of a QoS flow. It is read-only, so any thread may use it.
 pub struct CompiledPolicy(Policy);
 
-/// Reads a policy: TOML, in the language of Tidemark's scenarios. Rules are tried in order; the first that names the flow's
-/// QFI or 5QI, or neither, decides.
+/// Reads a policy in TOML, with the keys of Tidemark's scenarios. Rules are tried in order. The first one with the flow's QFI
+/// or 5QI, or with neither key, decides.
 ///
 /// ```toml
 /// [otherwise]
@@ -45,7 +45,7 @@ pub struct CompiledPolicy(Policy);
 /// marker = { law = "tide", mode = "throughput-first", short_circuit = true }
 /// ```
 ///
-/// An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a
+/// With an empty text nothing is marked. An error in the text is written to `problem`, cut to `problem_len` bytes with a
 /// terminating zero; `problem` may be null.
 ///
 /// Fails with NULL_POINTER, BAD_CONFIG.
@@ -107,7 +107,7 @@ pub(crate) unsafe fn write_message(message: &str, to: *mut c_char, len: usize) {
     }
 }
 
-/// Frees a policy. DRBs that were set up by it go on. Null is fine.
+/// Frees a policy. DRBs that were set up with it are not affected. `policy` may be null.
 ///
 /// # Safety
 /// `policy` is null or came from `tidemark_policy_new` and was not freed.
@@ -121,12 +121,11 @@ pub unsafe extern "C" fn tidemark_policy_free(policy: *mut CompiledPolicy) {
 
 /// Makes an instance: a slab for the UEs of a CU-UP, or of one of its threads.
 ///
-/// Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
-/// a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
-/// nothing.
+/// Calls for different UEs may come from different threads at the same time. The caller must serialise calls for one UE; a gNB
+/// runs them on one strand. A call that overlaps another one for the same UE returns BUSY and does nothing.
 ///
-/// Fails with NULL_POINTER; BAD_LENGTH for a `size` that `config` cannot have; BAD_CONFIG for a field that cannot work, or that this
-/// library is too old to know.
+/// Fails with NULL_POINTER; BAD_LENGTH for an invalid `size` of `config`; BAD_CONFIG for a field that cannot be used, or that this library
+/// does not know yet.
 ///
 /// # Safety
 /// `config` is null or valid, `instance` null or valid for a write.
@@ -148,7 +147,7 @@ pub unsafe extern "C" fn tidemark_instance_new(config: *const InstanceConfig, in
     })
 }
 
-/// Frees an instance with all its UEs. Null is fine.
+/// Frees an instance with all its UEs. `instance` may be null.
 ///
 /// # Safety
 /// `instance` is null or came from `tidemark_instance_new` and was not freed; no other call is under way in it.
@@ -162,7 +161,7 @@ pub unsafe extern "C" fn tidemark_instance_free(instance: *mut Instance) {
 
 /// Adds a UE, without DRBs. Any thread may do so at any time.
 ///
-/// Fails with NULL_POINTER; FULL where every slot is taken.
+/// Fails with NULL_POINTER; FULL if every slot is taken.
 ///
 /// # Safety
 /// `instance` is null or lives, `ue` is null or valid for a write.
@@ -195,9 +194,9 @@ pub unsafe extern "C" fn tidemark_ue_remove(instance: *const Instance, ue: UeId)
     })
 }
 
-/// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. The first flow decides
-/// by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
-/// the DRB's PDCP SNs, 12 or 18.
+/// Sets up a DRB that carries these QoS flows, and allocates all memory that it will ever use. The first flow decides which
+/// rule of the policy applies. A QoS flow that another DRB carried moves to this one. `sn_bits` is the length of the DRB's
+/// PDCP SNs, 12 or 18.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG
 /// for another `sn_bits`.
@@ -232,12 +231,11 @@ pub unsafe extern "C" fn tidemark_drb_add(
     })
 }
 
-/// Reconfigures a DRB that is set up: it carries these QoS flows from now on, besides those that it carries already, and is
-/// marked by the rule of the policy that the first of them decides on. Its counters stay, and so do its TCP connections and
-/// the counters in their acknowledgements, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to go
-/// backwards to the senders. The DU's queue stays known as well, unless `sn_bits` is
-/// another: then it is forgotten as by `tidemark_ue_handover`, and all PDUs that PDCP retransmits, or still has under way,
-/// are to be announced. Memory is allocated and freed here.
+/// Reconfigures a DRB. It carries these QoS flows too from now on, and is marked by the rule of the policy for the first of
+/// them. Its counters are kept, and so are its TCP connections and the counters in their acknowledgements. (After
+/// `tidemark_drb_remove` and `tidemark_drb_add` the latter would seem to go backwards to the senders.) The state of the DU's
+/// queue is kept too, unless `sn_bits` changes. In that case it is forgotten as by `tidemark_ue_handover`, and PDUs that PDCP
+/// retransmits, or that are still under way, must be announced. This call allocates and frees memory.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
 /// `sn_bits` than 12 and 18. Nothing has changed then.
@@ -310,8 +308,8 @@ fn refusal(error: SetupError) -> Status {
     }
 }
 
-/// Releases a DRB. Its last counters are written to `counters`, which may be null and else has its size. Its TCP connections, and the counters in their
-/// acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
+/// Releases a DRB. Its final counters are written to `counters`, which may be null, or must have its `size` set. Its TCP connections, and the counters
+/// in their acknowledgements, go to another DRB of the UE, if there is one. To change the law or the SN length, use
 /// `tidemark_drb_reconfigure`.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
@@ -340,7 +338,7 @@ pub unsafe extern "C" fn tidemark_drb_remove(
     })
 }
 
-/// Maps a QoS flow to a DRB that is set up, whichever carried it before.
+/// Maps a QoS flow to a DRB, even if another DRB carried it before.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI, NO_DRB.
 ///
@@ -360,10 +358,10 @@ pub unsafe extern "C" fn tidemark_qfi_map(instance: *const Instance, ue: UeId, q
     })
 }
 
-/// Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
-/// forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
-/// with the UE. To be called once, before the first of them is announced: in a loop over DRBs it would forget what the DRBs before
-/// retransmitted. There `tidemark_drb_handover` is the call.
+/// Notes that the UE moved to another DU or cell, or that its DRBs were re-established. The measurements of the old radio and
+/// its queues are forgotten, and PDUs that PDCP retransmits must be announced again. Flows and their counters are kept. Call it
+/// once, before the first of these PDUs is announced. In a loop over DRBs it would forget the PDUs that earlier DRBs retransmitted;
+/// use `tidemark_drb_handover` there.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.
 ///

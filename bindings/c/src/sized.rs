@@ -1,8 +1,8 @@
-//! Structs that say their size, so that they can grow: each has a `size` first, which the host sets to `sizeof` of the struct that it was
-//! compiled with.
+//! Structs that contain their size, so that they can grow. The first field is `size`, which the host sets to `sizeof` of the struct with
+//! which it was compiled.
 //!
-//! Fields are only ever added at the end. A host of an older header has the fields that it knows written and read, one of a newer header
-//! reads zeros for what this library doesn't know.
+//! Fields are only added at the end. For a host with an older header only the fields that it knows are written and read. A host with a
+//! newer header reads zeros in fields that this library doesn't know.
 
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;

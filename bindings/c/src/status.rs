@@ -3,39 +3,39 @@
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Outcome of a call. Every status but OK left things as they were.
+/// Outcome of a call. With every status but OK the call changed nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub enum Status {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// A pointer that must lead somewhere is null.
+    /// A pointer that must not be null is null.
     NullPointer = 1,
-    /// A length is zero, or above what its data can have.
+    /// A length is zero or too large.
     BadLength = 2,
-    /// A configuration cannot be read, or a field of it cannot work.
+    /// A configuration cannot be read, or one of its fields cannot be used.
     BadConfig = 3,
     /// A DRB identity is not one of 1 to 32.
     BadDrb = 4,
     /// A QFI is not one of 0 to 63.
     BadQfi = 5,
-    /// The bytes are no DL DATA DELIVERY STATUS, or no IP packet where one has to be.
+    /// The bytes are not a DL DATA DELIVERY STATUS, or not the IP packet that the call needs.
     BadFrame = 6,
-    /// The UE was removed, or never was.
+    /// The UE was removed or never existed.
     NoUe = 7,
     /// The DRB is not set up.
     NoDrb = 8,
-    /// The DRB is set up already.
+    /// The DRB is already set up.
     DrbExists = 9,
     /// Every slot for a UE is taken.
     Full = 10,
-    /// The UE is in use by a call of another thread: the caller has to keep them apart.
+    /// Another thread is in a call for this UE. The caller must serialise them.
     Busy = 11,
-    /// A defect of this library, stopped at its border.
+    /// A bug in this library, contained by the call.
     Internal = 12,
-    /// A buffer is shorter than what was to be written. The length that it needs was written where the call says.
+    /// A buffer is too short. The call has written the length that it needs.
     BufferTooSmall = 13,
-    /// The bytes are no state of a UE, or of another version, or cut short or changed on their way.
+    /// The bytes are not the state of a UE, have another version, are cut short, or were changed on the way.
     BadState = 14,
 }
 
@@ -43,25 +43,25 @@ const TEXTS: [&CStr; 15] = [
     c"done",
     c"a pointer is null",
     c"a length is zero or too large",
-    c"a configuration cannot be read or cannot work",
+    c"a configuration cannot be read or used",
     c"the DRB identity is not one of 1 to 32",
     c"the QFI is not one of 0 to 63",
-    c"the bytes are no DL DATA DELIVERY STATUS or IP packet",
+    c"the bytes are not a DL DATA DELIVERY STATUS or IP packet",
     c"there is no such UE",
     c"there is no such DRB",
-    c"the DRB is set up already",
+    c"the DRB is already set up",
     c"every slot for a UE is taken",
-    c"another thread is inside a call for this UE",
-    c"a defect of libtidemark",
+    c"another thread is in a call for this UE",
+    c"a bug in libtidemark",
     c"the buffer is too small",
-    c"the bytes are no state of a UE that this version reads",
+    c"the bytes are not a UE state that this version can read",
 ];
 
 /// Meaning of a status, in English. Never null; the text lives as long as the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidemark_status_text(status: i32) -> *const c_char {
     let text = usize::try_from(status).ok().and_then(|status| TEXTS.get(status));
-    text.unwrap_or(&c"no status of libtidemark").as_ptr()
+    text.unwrap_or(&c"not a status of libtidemark").as_ptr()
 }
 
 /// Runs the body of a call, and returns its error or a panic as a status.
@@ -92,10 +92,10 @@ mod tests {
             unsafe { CStr::from_ptr(tidemark_status_text(status)) }.to_str().unwrap()
         };
         assert_eq!(text(Status::Ok as i32), "done");
-        assert_eq!(text(Status::Internal as i32), "a defect of libtidemark");
-        assert_eq!(text(Status::BadState as i32), "the bytes are no state of a UE that this version reads");
+        assert_eq!(text(Status::Internal as i32), "a bug in libtidemark");
+        assert_eq!(text(Status::BadState as i32), "the bytes are not a UE state that this version can read");
         for number in [-1, 15, i32::MIN, i32::MAX] {
-            assert_eq!(text(number), "no status of libtidemark");
+            assert_eq!(text(number), "not a status of libtidemark");
         }
     }
 }

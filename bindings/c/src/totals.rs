@@ -1,7 +1,7 @@
-//! Totals of an instance: sums over its UEs and DRBs, those that were removed included, for operation and maintenance.
+//! Totals of an instance: sums over its UEs and DRBs, including removed ones, for operation and maintenance.
 //!
-//! Who reads them waits for nobody and stops nobody. Each UE keeps its part in a ledger, which its own calls bring up to date once a period
-//! and whenever something of it is removed or its counters are read; readers add the ledgers up.
+//! Reading them never waits and never blocks other calls. Each UE keeps its part in a ledger. Its own calls update the ledger once a period,
+//! and whenever one of its DRBs is removed or its counters are read. Readers add up the ledgers.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,13 +13,13 @@ use crate::instance::Instance;
 use crate::sized::{self, Plain};
 use crate::status::{Status, guard};
 
-/// Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are as many as there are now; all others only grow.
+/// Totals of an instance since it was made. `ues`, `drbs` and `sums.blind_drbs` are current numbers; all others only grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Totals {
-    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    /// Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
     pub size: usize,
-    /// UEs, each from its first DRB on or earlier.
+    /// UEs, each counted from its first DRB on or earlier.
     pub ues: u64,
     /// DRBs.
     pub drbs: u64,
@@ -29,7 +29,7 @@ pub struct Totals {
     pub downlink: u64,
     /// Uplink packets.
     pub uplink: u64,
-    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand.
+    /// Packets of either direction whose headers could not be read, or were not all in the given bytes.
     pub unparsed: u64,
     /// Downlink packets of a QoS flow that no DRB carries.
     pub unknown_qfi: u64,
@@ -158,9 +158,9 @@ impl Ledger {
     }
 }
 
-/// Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
-/// UE's part is as it was at most 1.1 s before its last call that has a time, or at the last `tidemark_read_ue_counters`, whichever is later, and
-/// nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
+/// Reads the totals of an instance. Any thread may call this at any time: it neither waits for other calls nor makes them wait or fail. A UE's
+/// part is at most 1.1 s older than its last call with a time, or as of the last `tidemark_read_ue_counters`, whichever is later. Removed UEs
+/// stay fully included. Each total is correct by itself, but two totals may differ by packets counted in between.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH.
 ///

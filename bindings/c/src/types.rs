@@ -1,18 +1,18 @@
-//! Types that cross the border by value. Layouts are checked here and by the tests in C and C++.
+//! Types passed by value through the C interface. Layouts are checked here and by the tests in C and C++.
 
 use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{Counters, DeliveryStatus, Estimate};
 
 use crate::sized::Plain;
 
-/// Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, that of another instance, and one of zeros,
-/// are refused.
+/// Handle of a UE in an instance, to be passed on unchanged. The handle of a removed UE, one of another instance, and one of zeros are
+/// rejected.
 ///
-/// QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
+/// QFIs identify QoS flows only within one PDU session (TS 23.501 5.7.1.1), so a UE with several PDU sessions needs a UE here for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct UeId {
-    /// Slot of the UE, and its generation within the slot.
+    /// Slot of the UE, and its generation in the slot.
     pub bits: u64,
 }
 
@@ -22,14 +22,14 @@ pub struct UeId {
 pub struct InstanceConfig {
     /// Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
     pub size: usize,
-    /// UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
+    /// Largest number of UEs at a time, 1 to 1048576. Each takes about 1 KiB from the start.
     pub max_ues: u32,
-    /// Reserved for later; 0.
+    /// Reserved for later use; must be 0.
     pub reserved: u32,
     /// Seed of the random draws: the same seed and the same calls give the same verdicts.
     pub seed: u64,
-    /// Key of the hash of flows, so that no outsider can craft packets that collide in the flow table.
-    /// 16 random bytes, from getrandom(2) say; all zeros are refused.
+    /// Key of the flow hash, so that no outsider can craft packets that collide in the flow table.
+    /// 16 random bytes, for example from getrandom(2); all zeros are rejected.
     pub secret: [u8; 16],
 }
 
@@ -65,26 +65,26 @@ impl From<tidemark_marker::Verdict> for Verdict {
     }
 }
 
-/// `highest_transmitted_sn` of a report is there.
+/// `highest_transmitted_sn` of a report is present.
 pub const TIDEMARK_REPORT_TRANSMITTED: u32 = 1;
-/// `highest_delivered_sn` of a report is there.
+/// `highest_delivered_sn` of a report is present.
 pub const TIDEMARK_REPORT_DELIVERED: u32 = 2;
-/// `desired_buffer_size` of a report is there.
+/// `desired_buffer_size` of a report is present.
 pub const TIDEMARK_REPORT_BUFFER_SIZE: u32 = 4;
 
-/// `highest_retransmitted_sn` of a report is there.
+/// `highest_retransmitted_sn` of a report is present.
 pub const TIDEMARK_REPORT_RETRANSMITTED: u32 = 8;
-/// `highest_delivered_retransmitted_sn` of a report is there.
+/// `highest_delivered_retransmitted_sn` of a report is present.
 pub const TIDEMARK_REPORT_DELIVERED_RETRANSMITTED: u32 = 16;
 
-/// Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
-/// first transmission.
+/// Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing; before the first
+/// transmission all are.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Report {
     /// Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
     pub size: usize,
-    /// Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+    /// Fields that are present: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
     pub fields: u32,
     /// Highest PDCP SN whose first segment was handed to the lower layers.
     pub highest_transmitted_sn: u32,
@@ -92,7 +92,7 @@ pub struct Report {
     pub highest_delivered_sn: u32,
     /// Desired buffer size for the data radio bearer, in bytes.
     pub desired_buffer_size: u32,
-    /// Highest PDCP SN handed to the lower layers among the retransmissions to the DU, after a handover say.
+    /// Highest PDCP SN handed to the lower layers among the retransmissions to the DU, for example after a handover.
     pub highest_retransmitted_sn: u32,
     /// Highest PDCP SN delivered in sequence among the retransmissions to the DU; RLC AM only.
     pub highest_delivered_retransmitted_sn: u32,
@@ -129,11 +129,11 @@ impl From<&Report> for DeliveryStatus {
     }
 }
 
-/// Counters of a UE's packets outside of its DRBs.
+/// Counters of a UE's packets, apart from those of its DRBs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct UeCounters {
-    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    /// Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
     pub size: usize,
     /// Downlink packets.
     pub downlink: u64,
@@ -164,7 +164,7 @@ impl Default for UeCounters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DrbCounters {
-    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    /// Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
     pub size: usize,
     /// Counters since the DRB was set up.
     pub counters: Counters,
@@ -197,13 +197,13 @@ pub const TIDEMARK_ESTIMATE_RETRANSMISSION: u32 = 16;
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct DrbEstimate {
-    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    /// Size of this struct, `sizeof`. The caller sets it before each call, which changes it to the number of bytes written.
     pub size: usize,
-    /// Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
+    /// Known fields, among those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
     pub known: u32,
     /// SDUs handed to the DU that no report has covered yet.
     pub packets: u32,
-    /// Estimated bytes queued in the DU now, between reports too.
+    /// Estimated bytes queued in the DU now, also between reports.
     pub backlog: u64,
     /// Bytes handed to the DU that no report has covered yet.
     pub standing: u64,
@@ -213,15 +213,15 @@ pub struct DrbEstimate {
     pub egress_deviation_bps: u64,
     /// Predicted wait of a packet that arrives now, in ns.
     pub sojourn_ns: u64,
-    /// Time that the last SDU that was transmitted had waited as its report came in, in ns.
+    /// Wait of the last SDU that was transmitted, as of its report, in ns.
     pub last_sojourn_ns: u64,
-    /// Age of the SDU thought to be the oldest in the DU now, between reports too, in ns.
+    /// Estimated age of the oldest SDU in the DU now, also between reports, in ns.
     pub head_of_line_ns: u64,
     /// Time from first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
     pub retransmission_ns: u64,
-    /// Time since the last report, or since a queue began to build after it, in ns.
+    /// Time since the last report, or since a queue began after it, in ns.
     pub report_age_ns: u64,
-    /// The law's probability of a mark or a drop for the last packet, 0 to 1.
+    /// Probability of a mark or a drop that the law gave the last packet, 0 to 1.
     pub probability: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The interface from C and from C++, in the standards that gNBs are written in, against both libraries.
+//! Tests of the interface from C and C++, in the language standards of real gNBs, with both libraries.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A batch does what its single calls do, whichever UEs they are about and whatever is wrong with some of them, and allocates nothing.
+//! A batch gives the results of its single calls, for any UEs and with errors in some elements, and allocates nothing.
 
 use std::ptr::{null, null_mut};
 

@@ -1,5 +1,5 @@
-//! The border adds nothing and takes nothing: whatever comes, in whatever order, a call through C does what the marker
-//! does, and allocates nothing once the UE is set up.
+//! The C interface changes nothing: for any calls in any order it gives the results of the marker, and it allocates
+//! nothing after the UE is set up.
 
 use std::ptr::{null, null_mut};
 

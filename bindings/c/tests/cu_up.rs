@@ -1,4 +1,4 @@
-//! The miniature CU-UP of examples/cu_up.cpp on loopback UDP, with buffers of segments: this test plays the UPF, the DU and its slow radio.
+//! Test of the miniature CU-UP in examples/cu_up.cpp over loopback UDP, with segmented buffers. The test acts as the UPF, the DU and its slow radio.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods)] // a radio in real time
 

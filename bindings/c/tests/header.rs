@@ -1,4 +1,4 @@
-//! include/tidemark.h is what src/ says.
+//! Check that include/tidemark.h matches src/.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! A library that catches a panic of its own at its border, as libtidemark does: what `merge` makes of it must still do so.
+//! A library that catches its own panics, as libtidemark does. The output of `merge` must still do so.
 #![crate_type = "staticlib"]
 
-/// 1 where a panic was caught.
+/// 1 if a panic was caught.
 #[unsafe(no_mangle)]
 pub extern "C" fn caught(index: usize) -> i32 {
     std::panic::set_hook(Box::new(|_| {}));
