@@ -159,7 +159,7 @@ pub type Observer<P> = Box<dyn FnMut(Instant, BearerId, Event<'_, P>) + Send>;
 /// Listeners of a cell, if there are any.
 pub(crate) struct Events<P> {
     all: Option<Observer<P>>,
-    /// Listener to decisions that mark or drop a packet, which are few: the reasons of all others are not even worked out for it.
+    /// Listener to the few decisions that mark or drop a packet. The reasons of other decisions are not computed for it.
     signals: Option<Observer<P>>,
 }
 
@@ -168,20 +168,20 @@ impl<P> Events<P> {
     pub(crate) const fn new() -> Self {
         Self { all: None, signals: None }
     }
-    /// Lets `observer` listen in place of the one before it.
+    /// Lets `observer` listen, and replaces the previous one.
     pub(crate) fn observe(&mut self, observer: Observer<P>) {
         self.all = Some(observer);
     }
-    /// Lets `observer` listen to [`Event::Decided`] of marks and of drops by a law, in place of the one before it.
+    /// Lets `observer` listen to [`Event::Decided`] of marks and of drops by a law, and replaces the previous one.
     pub(crate) fn observe_signals(&mut self, observer: Observer<P>) {
         self.signals = Some(observer);
     }
-    /// True where the reasons for a decision have a listener; `signals` for one that marks or drops.
+    /// True if the reasons for a decision have a listener; `signals` is true for a decision that marks or drops.
     #[inline]
     pub(crate) fn want_decision(&self, signals: bool) -> bool {
         self.all.is_some() || signals && self.signals.is_some()
     }
-    /// Makes an [`Event::Decided`] for whoever listens to it; `signals` for one that marks or drops.
+    /// Makes an [`Event::Decided`] for its listeners; `signals` is true for a decision that marks or drops.
     pub(crate) fn emit_decision<'a>(
         &mut self,
         now: Instant,
@@ -195,7 +195,7 @@ impl<P> Events<P> {
             observer(now, bearer, event());
         }
     }
-    /// True where every event has a listener: what only an event needs is worked out then.
+    /// True if every event has a listener. Values that only an event needs are computed then.
     #[inline]
     pub(crate) fn has_listener(&self) -> bool {
         self.all.is_some()

@@ -31,7 +31,7 @@ impl<P> F1u<P> {
         Self { delay, down: VecDeque::new(), up: VecDeque::new() }
     }
 
-    /// One-way delay. Zero where CU and DU are one machine: nothing is under way then.
+    /// One-way delay. It is zero if CU and DU are one machine, and nothing is under way then.
     pub(crate) fn delay(&self) -> Duration {
         self.delay
     }

@@ -27,7 +27,7 @@ pub(crate) struct Part {
 }
 
 impl Content {
-    /// Adds the segments that came behind the first `before`, if there are any; true if so.
+    /// Adds the segments after the first `before`; true if there are any.
     pub(crate) fn add(&mut self, drb: DrbIndex, before: usize, bytes: u32, first_sent: u64) -> bool {
         let segments = self.segments.len() - before;
         if segments > 0 {
@@ -67,8 +67,8 @@ pub(crate) trait Channels {
     fn fill(&mut self, drb: DrbIndex, limit: u32) -> u32;
 }
 
-/// Fills the room of a block; gives what is left of it. Guaranteed rates that are owed come first, then one priority level after
-/// the other, and of one level all alike. Each leaves to the levels behind it what they are due.
+/// Fills the room of a block, and gives the room that is left. Guaranteed rates that are owed come first, then one priority level after
+/// the other, with equal treatment within a level. Each level leaves room for the rates due to later levels.
 pub(crate) fn prioritise(groups: &[Group], mut room: u32, channels: &mut impl Channels) -> u32 {
     // Most UEs have one bearer, which has the block for itself.
     if let [Group { drbs, .. }] = groups

@@ -11,7 +11,7 @@ pub(crate) const MIN_BLOCK: u32 = 16;
 const LONGEST_BSR: u32 = 11;
 
 impl CellConfig {
-    /// Names the field that makes a pattern that no gNB has, or slots without room for data.
+    /// Checks the fields that could give an impossible pattern, or slots without room for data.
     pub(crate) fn validate_slots(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         if self.duplex == Duplex::Tdd && !may_be_period(self.slot(), self.tdd.len() as u64) {

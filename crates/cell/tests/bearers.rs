@@ -1,4 +1,4 @@
-//! The CU-UP, which has packets as values, and the marker's packet path, which has them as bytes, follow one rule for a UE with several
+//! The CU-UP, with packets as values, and the marker's packet path, with packets as bytes, follow the same rule for a UE with several
 //! bearers: random traffic gets the same decisions, feedback and counters from both.
 
 #[path = "../../marker/tests/common/bytes.rs"]

@@ -1,4 +1,4 @@
-//! Cells from outside, in one program: linking costs more than most of the tests.
+//! All integration tests in one program, because linking takes longer than most of the tests.
 
 mod identical;
 mod saturated;

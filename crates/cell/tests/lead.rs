@@ -1,4 +1,4 @@
-//! A scheduler that plans ahead: what it costs in delay, and that it costs nothing else.
+//! A scheduler that plans ahead: it costs delay and nothing else.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Many cells: UEs attach, interfere, move and change cells, and lose nothing that they need not lose.
+//! Many cells: UEs attach, interfere, move and change cells, without unnecessary losses.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,4 +1,4 @@
-//! Claims of QoS flows: their own bearer and law, a guaranteed rate, a maximum, a priority.
+//! Treatment of QoS flows: a bearer and law of their own, a guaranteed rate, a maximum rate, a priority.
 
 use tidemark_cell::channel::FixedConfig;
 use tidemark_cell::{

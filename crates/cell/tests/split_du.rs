@@ -1,4 +1,4 @@
-//! A DU behind a CU that is elsewhere: its reports have the SNs that PDUs came with.
+//! A DU whose CU is elsewhere reports the SNs of its PDUs.
 
 use tidemark_cell::{BearerId, CellConfig, Output, RlcConfig, RlcMode, SplitDu, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};

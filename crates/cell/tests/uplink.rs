@@ -1,4 +1,4 @@
-//! The way up: requests, reports, grants, and marks by what was reported.
+//! The uplink: requests, reports, grants, and marks from reported buffers.
 
 use tidemark_cell::channel::StaticConfig;
 use tidemark_cell::{

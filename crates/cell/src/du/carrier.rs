@@ -34,10 +34,10 @@ pub(super) struct DownlinkSlot {
 }
 
 impl Carrier {
-    /// Works out the tables of a cell.
+    /// Computes the tables of a cell.
     ///
     /// # Errors
-    /// `tdd` where it is no pattern of slots.
+    /// `tdd`, if it is not a pattern of slots.
     pub(super) fn new(config: &CellConfig) -> Result<Self, ConfigError> {
         let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
         Ok(Self {
@@ -75,8 +75,8 @@ impl Carrier {
         self.pattern.start(slot + DECODED_AFTER)
     }
 
-    /// Time at which a UE has what the gNB has to say of control at `now`: it goes with the next downlink slot, in a robust part of a
-    /// block, and is not lost here.
+    /// Time at which a UE gets a control message that the gNB has at `now`. It goes with the next downlink slot, in a robust part of a
+    /// block, and is never lost here.
     pub(super) fn control_decoded_at(&self, now: Instant) -> Instant {
         self.decoded_at(self.pattern.next_downlink(self.first_undecided(now)))
     }
@@ -86,17 +86,17 @@ impl Carrier {
         self.pattern.next_uplink(slot + self.config.harq_k1)
     }
 
-    /// First slot that an acknowledgement can change something of.
+    /// First slot that an acknowledgement can affect.
     pub(super) fn processed_in(&self, acknowledged: Slot) -> Slot {
         acknowledged + self.config.harq_processing.max(1 + self.lead)
     }
 
-    /// Slots from a request or report at the gNB to the first that it can grant because of it.
+    /// Slots from a request or report at the gNB to the first slot that it can grant in response.
     pub(super) fn grant_delay(&self) -> u64 {
         self.lead + self.config.uplink.grant_delay
     }
 
-    /// Time of what the gNB knew when it granted an uplink slot.
+    /// Time up to which the gNB had information when it granted an uplink slot.
     pub(super) fn granted_at(&self, slot: Slot) -> Instant {
         self.pattern.start(slot.saturating_sub(self.grant_delay()))
     }

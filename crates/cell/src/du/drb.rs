@@ -19,10 +19,10 @@ pub(crate) struct Drb<P> {
     /// Rates, priority and delay budget of the QoS flows.
     pub(super) qos: Qos,
     armed: Armed,
-    /// Queue at the UE by its reports; `None` where no law marks by it.
+    /// Queue at the UE by its reports; `None` if no law marks by it.
     pub(super) reported: Option<ReportedQueue>,
     delivery: Delivery,
-    /// Recommendations of the downlink and of the uplink; `None` where the UE gets none.
+    /// Recommendations of the downlink and of the uplink; `None` if the UE gets none.
     anbr: Option<Estimator>,
     uplink_anbr: Option<Estimator>,
     /// IP bytes that came up, counted where there are recommendations.
@@ -32,7 +32,7 @@ pub(crate) struct Drb<P> {
     /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
     resources: u64,
     sent: u64,
-    /// Bytes that a segment counts for beside its data where it does not begin its SDU.
+    /// Bytes that count for a segment in addition to its data, if it does not begin its SDU.
     pub(super) of_later_segment: u32,
     /// Time at which the bearer took resource blocks last.
     last_sent: Instant,
@@ -73,7 +73,7 @@ struct Delivery {
 }
 
 impl<P: Inspect> Drb<P> {
-    /// The `index`th bearer of a UE. `has_headers` is false on a rate channel, which says what reaches the IP layer.
+    /// The `index`th bearer of a UE. `has_headers` is false on a rate channel, whose rate is that of the IP layer.
     pub(crate) fn new(
         (ue, index): (UeId, usize),
         BearerConfig { rlc, uplink_marker, .. }: BearerConfig<'_>,
@@ -100,7 +100,7 @@ impl<P: Inspect> Drb<P> {
         }
     }
 
-    /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
+    /// Forgets the cell at a handover. Gives the packets that have not left PDCP in order, each with SN and time of arrival.
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.armed = Armed::default();
         self.delivery = Delivery::default();
@@ -138,7 +138,7 @@ impl<P: Inspect> Drb<P> {
     pub(crate) fn is_full(&self, size: Bytes) -> bool {
         self.bearer.is_full(size)
     }
-    /// Notes that a law may drop what has an SN.
+    /// Notes that a law may drop packets with an SN.
     pub(crate) fn expect_holes(&mut self) {
         self.bearer.expect_holes();
     }
@@ -200,7 +200,7 @@ impl<P: Inspect> Drb<P> {
         self.armed.pacer = false;
     }
 
-    /// Counts what it took of a slot at `now`, its part of a block, and the IP bytes that went for the first time.
+    /// Counts the part of a slot that it took at `now`, and the IP bytes that were sent for the first time.
     pub(super) fn count_sent(&mut self, now: Instant, resources: u64, sent: u64) {
         self.resources += resources;
         self.sent += sent;
@@ -261,7 +261,7 @@ impl<P: Inspect> Drb<P> {
         self.delivery.scheduled = false;
         self.has_news()
     }
-    /// True once until a report is made, whoever asks for it: a poll is under way to the DU.
+    /// True once until a report is made for any reason: a poll is under way to the DU.
     pub(crate) fn poll(&mut self) -> bool {
         !core::mem::replace(&mut self.delivery.polled, true)
     }

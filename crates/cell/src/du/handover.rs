@@ -44,7 +44,7 @@ impl<P: Inspect> Leaving<P> {
         self.ue.drbs()
     }
 
-    /// Takes along an SDU that had not reached the DU, behind those that had: SN, time of arrival, packet.
+    /// Adds an SDU that had not reached the DU, after those that had: SN, time of arrival, packet.
     pub(crate) fn push(&mut self, drb: DrbIndex, sdu: (u32, Instant, Packet<P>)) {
         self.drbs[self.ue.drbs().position(drb)].downlink.push(sdu);
     }

@@ -49,8 +49,8 @@ pub(crate) struct Feedback {
 /// HARQ processes of a UE in each direction (TS 38.214 5.1 and 6.1).
 const PROCESSES: usize = 16;
 
-/// The HARQ processes of one UE in one direction. Each takes a new block when the gNB has dealt with the last one's outcome,
-/// so that a round trip of more slots than there are processes leaves slots without a block.
+/// The HARQ processes of one UE in one direction. Each takes a new block when the gNB has handled the outcome of the last one.
+/// If a round trip has more slots than there are processes, some slots stay without a block.
 ///
 /// A configured grant and a grant beside it in the same slot share a process, where the second would replace the first.
 #[derive(Clone, Debug, Default)]

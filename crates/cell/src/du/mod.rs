@@ -104,10 +104,10 @@ impl<P: Inspect> Du<P> {
         self.queues.add_ue((id, first), config, &self.carrier, port)
     }
 
-    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    /// Changes the channel of a UE from now on. A UE that does not exist is ignored.
     ///
     /// # Errors
-    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse.
+    /// A field that cannot be used. A rate channel cannot become one with a radio quality, nor the reverse.
     pub(crate) fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
         self.queues.set_channel(id, config, &self.carrier)
     }
@@ -121,7 +121,7 @@ impl<P: Inspect> Du<P> {
         if bearer.is_paced() { queues.arm_pacer(now, drb) } else { downlink.activate(now, drb, carrier, queues) }
     }
 
-    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    /// Takes a packet from the IP stack of a UE. SDAP finds its bearer, and the bearer's queue takes it if there is room.
     pub(crate) fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>, port: &mut impl Port<P>) {
         let Self { carrier, queues, uplink, .. } = self;
         uplink.handle_packet(now, id, packet, carrier, queues, port);
@@ -132,9 +132,9 @@ impl<P: Inspect> Du<P> {
         self.queues.timers.set(at, drb, Timer::Poll);
     }
 
-    /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
-    /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
-    /// bearer knows no recommendations.
+    /// Asks the UE's modem to send a query, given as the two octets of its control element. While bitRateQueryProhibitTimer runs, the
+    /// query waits for its end (TS 38.321 5.18.10). False if a query already waits, which then serves both, or if the bearer gets no
+    /// recommendations.
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let query = recommendations::ask(now, id, octets, &mut self.queues);
         let Some(Query { drb, direction, allowed }) = query else { return false };
@@ -152,8 +152,8 @@ impl<P: Inspect> Du<P> {
         self.queues.timers.deadline()
     }
 
-    /// Does what is due at `now`: what has arrived before what is decided because of it, and the uplink's slot before the downlink's, whose
-    /// blocks go on the air last.
+    /// Handles all events that are due at `now`: arrivals before the decisions that depend on them, and the uplink's slot before the
+    /// downlink's. Downlink blocks go on the air last.
     pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
         let Self { carrier, queues, downlink, .. } = self;
         downlink.receive_due(now, queues, port);
@@ -181,7 +181,7 @@ impl<P: Inspect> Du<P> {
         leaving
     }
 
-    /// Serves a UE that comes: after the interruption it is sent what is forwarded.
+    /// Places a UE. After the interruption it is sent the forwarded packets.
     pub(crate) fn place_ue(
         &mut self,
         now: Instant,
@@ -266,8 +266,8 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    /// Delivers what UM's receivers have: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
-    /// the rest is lost.
+    /// Delivers the SDUs of UM's receivers. After a handover UM sends only SDUs that were not begun (TS 38.323 5.1.2); the rest of
+    /// those begun is lost.
     fn conclude_unacknowledged(&mut self, now: Instant, drbs: UeDrbs, port: &mut impl Port<P>) {
         let Self { carrier, queues, uplink, .. } = self;
         for index in drbs.iter() {

@@ -133,11 +133,11 @@ impl<P: Inspect> Queues<P> {
         self.timers.discards()
     }
 
-    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    /// Changes the channel of a UE from now on. A UE that does not exist is ignored.
     ///
     /// # Errors
-    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse, since RLC's
-    /// headers count in one of them only.
+    /// A field that cannot be used. A rate channel cannot become one with a radio quality, nor the reverse, because RLC
+    /// headers count in only one of them.
     pub(super) fn set_channel(
         &mut self,
         id: UeId,
@@ -148,13 +148,13 @@ impl<P: Inspect> Queues<P> {
         let Some(ue) = self.ues.get_mut(id) else { return Ok(()) };
         ue.set_channel(Channel::new(config, carrier.config.band(), stream)?)
     }
-    /// Changes the means that the fading of a deployed UE goes around.
+    /// Changes the means of a deployed UE's fading.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
         if let Some(ue) = self.ues.get_mut(id) {
             ue.set_means(means.sinr_db, means.uplink_db, means.rice_k);
         }
     }
-    /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
+    /// Takes a UE out of coverage: nothing is sent to it or by it for `span`. Its packets wait.
     pub(crate) fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         if let Some(ue) = self.ues.get_mut(id) {
             ue.silence(now + span);
@@ -167,11 +167,11 @@ impl<P: Inspect> Queues<P> {
         self.ues[drb.id.ue].count_dropped(reason);
     }
 
-    /// Hands on what a UE has in order of a bearer; what is lost, the radio lost.
+    /// Delivers the packets of a bearer that a UE has in order. Lost packets count as lost by the radio.
     pub(super) fn release(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         self.release_or_lose(now, index, DropReason::Radio, port);
     }
-    /// Hands on what a UE has in order of a bearer; what is lost has this reason.
+    /// Delivers the packets of a bearer that a UE has in order. Lost packets get this reason.
     pub(super) fn release_or_lose(
         &mut self,
         now: Instant,
@@ -212,7 +212,7 @@ impl<P: Inspect> Queues<P> {
         }
         self.arm_discard(index);
     }
-    /// PDCP lets go of what waited for longer than its discardTimer.
+    /// Discards SDUs that waited for longer than PDCP's discardTimer.
     fn discard(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let Drb { id, bearer, stats, .. } = &mut self.drbs[index];
         let ue = id.ue;

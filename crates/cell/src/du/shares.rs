@@ -19,9 +19,9 @@ pub(crate) struct Shares {
     slot: u64,
     /// Bound on the service that a UE may be behind the least.
     credit: u64,
-    /// Service of each, or what counts as its service.
+    /// Service of each UE, or the value that counts as its service.
     had: Vec<u64>,
-    /// The least that any counted as having had that waited.
+    /// The least service of any UE that waited.
     least: u64,
     /// UE that goes first of equals, before those behind it: the one after that which was served last.
     first: UeId,
@@ -34,7 +34,7 @@ impl Shares {
     pub(crate) fn new(slot: u64, credit: u64) -> Self {
         Self { slot, credit, ..Self::default() }
     }
-    /// A round begins among `ues`, of which one is drawn where it is open who goes first.
+    /// Begins a round among `ues`. If the first UE is open, it is drawn.
     pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> UeId, draws: &mut Stream) {
         if std::mem::take(&mut self.is_open) && ues > 1 {
             self.first = ue((draws.uniform() * ues as f64) as usize);
@@ -61,13 +61,13 @@ impl Shares {
         self.had[index] = self.had(ue) + amount;
         self.first = UeId(ue.0 + 1);
     }
-    /// A round ends in which all was served that waited: nobody is owed anything.
+    /// Ends a round in which all waiting data was served: no UE is owed anything.
     pub(crate) fn settle(&mut self) {
         self.had.clear();
         self.least = 0;
         self.open();
     }
-    /// A round ends of which nobody was left out.
+    /// Ends a round in which no UE was left out.
     pub(crate) fn open(&mut self) {
         self.is_open = true;
     }

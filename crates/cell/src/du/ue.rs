@@ -117,10 +117,10 @@ impl Ue {
     pub(super) fn has_rate_channel(&self) -> bool {
         self.channel.is_rate()
     }
-    /// Goes on with another channel.
+    /// Changes to another channel.
     ///
     /// # Errors
-    /// A rate where the other was a quality, or the reverse: RLC's headers count in one of them only.
+    /// A change between a rate and a radio quality, since RLC headers count in only one of them.
     pub(crate) fn set_channel(&mut self, channel: Channel) -> Result<(), ConfigError> {
         if channel.is_rate() != self.channel.is_rate() {
             return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
@@ -134,7 +134,7 @@ impl Ue {
         self.uplink_radio.set_gain(uplink_db - sinr_db);
     }
 
-    /// Takes its coverage away until then.
+    /// Takes the UE out of coverage until then.
     pub(crate) fn silence(&mut self, until: Instant) {
         self.silent_until = self.silent_until.max(until);
     }
@@ -234,11 +234,11 @@ impl Ue {
         self.cqi == Some(0)
     }
 
-    /// The fewest resource blocks of `all`, which a rate channel offers `bytes` on, that carry this many with what was kept.
+    /// The fewest resource blocks that carry `wanted` bytes, including kept ones, if a rate channel offers `bytes` on `all` blocks.
     pub(crate) fn fewest_prbs(&self, wanted: u32, bytes: f64, all: u32) -> u32 {
         (((f64::from(wanted) - self.kept).max(0.0) / bytes * f64::from(all)) as u32).saturating_add(1)
     }
-    /// Takes what this many resource blocks of `all` carry, which a rate channel offers `bytes` on, with what was kept.
+    /// Takes the bytes of this many resource blocks, including kept ones, if a rate channel offers `bytes` on `all` blocks.
     pub(crate) fn room_on(&mut self, prbs: u32, bytes: f64, all: u32) -> f64 {
         bytes * f64::from(prbs) / f64::from(all) + std::mem::take(&mut self.kept)
     }

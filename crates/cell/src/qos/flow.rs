@@ -167,19 +167,19 @@ impl Qos {
     pub(crate) fn is_gbr(&self) -> bool {
         self.guaranteed.is_some()
     }
-    /// True while the guaranteed rate has not been had.
+    /// True while the guaranteed rate is not reached.
     pub(crate) fn is_owed(&mut self, now: Instant) -> bool {
         self.guaranteed.as_mut().is_some_and(|meter| meter.has_credit(now))
     }
-    /// True unless the maximum rate has been had.
+    /// True unless the maximum rate is reached.
     pub(crate) fn may_send(&mut self, now: Instant) -> bool {
         self.maximum.as_mut().is_none_or(|meter| meter.has_credit(now))
     }
-    /// Sets its prioritised bit rate, in a bucket that holds what that brings in `span` (TS 38.321 5.4.3.1).
+    /// Sets its prioritised bit rate, with a bucket that holds the bytes of a `span` (TS 38.321 5.4.3.1).
     pub(crate) fn prioritise(&mut self, rate: BitRate, span: Duration) {
         self.prioritised = Some(Meter::new(rate, span));
     }
-    /// Bytes that more important bearers leave to it now.
+    /// Bytes that more important bearers must leave to it now.
     pub(crate) fn prioritised_bytes(&mut self, now: Instant) -> u32 {
         self.prioritised.as_mut().map_or(0, |meter| meter.left(now))
     }

@@ -13,7 +13,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Fills at `rate`, and holds what that brings in `span`: what must be through within the span passes at once.
+    /// A bucket that fills at `rate` and holds the bytes of a `span`, so that a burst which must pass within the span passes at once.
     pub(super) fn new(rate: BitRate, span: Duration) -> Self {
         let depth = rate.bytes_in(span).as_f64();
         Self { rate, depth, credit: depth, updated: Instant::ZERO }

@@ -8,8 +8,7 @@ use super::rules::Mapped;
 const GROUPS: usize = 64;
 const IN_GROUP: usize = 4;
 
-/// Flows of late and what they were mapped to. A flow has one group that it can be in, of which the one that was not used for longest gives
-/// way.
+/// Recent flows and their mappings. A flow belongs to one group, in which the flow unused for the longest time is evicted.
 #[derive(Debug)]
 pub(super) struct Recent {
     groups: Vec<[Option<(FlowId, Mapped)>; IN_GROUP]>,
@@ -23,7 +22,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Notes what a flow is mapped to.
+    /// Notes the mapping of a flow.
     pub(super) fn put(&mut self, flow: FlowId, mapped: Mapped) {
         let group = &mut self.groups[Self::group(flow)];
         let known = group.iter().position(|entry| entry.is_some_and(|(known, _)| known == flow));

@@ -22,7 +22,7 @@ pub struct Mapped {
     pub marked: bool,
 }
 
-/// Rules of one UE. A cell numbers the bearers of all of its UEs through.
+/// Rules of one UE. Bearer indices are unique among all UEs of a cell.
 #[derive(Debug)]
 pub(super) struct Rules {
     /// Index of the default bearer.
@@ -57,14 +57,14 @@ impl Rules {
         Self { default, filters, flows, named: Vec::new() }
     }
 
-    /// Names a flow's QoS flow; false if there is none with this QFI.
+    /// Sets the QoS flow of a flow; false if there is none with this QFI.
     pub(super) fn name(&mut self, flow: FlowId, qfi: u8) -> bool {
         let found = self.of_qfi(qfi);
         self.named.extend(found.map(|mapped| (flow, mapped)));
         found.is_some()
     }
 
-    /// True where everything takes the default bearer.
+    /// True if all packets take the default bearer.
     pub(super) fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
@@ -79,17 +79,17 @@ impl Rules {
         self.of_qfi(qfi).unwrap_or(Mapped { qfi, ..self.default() })
     }
 
-    /// First QoS flow of a bearer: of the default one the default QoS flow.
+    /// First QoS flow of a bearer; for the default bearer this is the default QoS flow.
     pub(super) fn first_of(&self, drb: DrbIndex) -> Mapped {
         self.flows.iter().find(|flow| flow.drb == drb).copied().unwrap_or(self.default())
     }
 
-    /// QoS flow of a flow that is named.
+    /// QoS flow that was set for a flow.
     pub(super) fn named(&self, flow: FlowId) -> Option<Mapped> {
         self.named.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
     }
 
-    /// First packet filter that a packet meets: its precedence, and where it leads.
+    /// First packet filter that a packet meets: its precedence and its mapping.
     pub(super) fn filter<P: Inspect>(&self, way: Way, packet: &Packet<P>) -> Option<(u8, Mapped)> {
         let met = self.filters.iter().find(|(filter, _)| filter.matches(way, packet));
         met.map(|(filter, mapped)| (filter.precedence, *mapped))

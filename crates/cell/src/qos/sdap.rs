@@ -41,7 +41,7 @@ impl Sdap {
         mapped
     }
 
-    /// Maps a packet that the UPF put into a QoS flow, and which carries the RQI where the UPF says so.
+    /// Maps a packet with the QFI and RQI of the UPF.
     pub(crate) fn map_qos_flow(&mut self, flow: FlowId, (qfi, reflective): (u8, bool)) -> Mapped {
         let mapped = Mapped { reflective, ..self.rules.carrier(qfi) };
         self.descended.put(flow, mapped);
@@ -85,7 +85,7 @@ impl UeSdap {
         self.reflected.put(flow, mapped);
     }
 
-    /// Derives a rule from a downlink packet that has no SDAP header: what answers it takes its bearer.
+    /// Derives a rule from a downlink packet without SDAP header: its answers take its bearer.
     pub(crate) fn reflect_bearer(&mut self, flow: FlowId, drb: DrbIndex) {
         self.reflect(flow, self.rules.first_of(drb));
     }

@@ -112,7 +112,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn exceeds(&self, sdus: u32, bytes: Bytes) -> bool {
         sdus >= self.config.queue_sdus || self.config.queue_bytes.is_some_and(|limit| bytes > limit)
     }
-    /// An SDU that came to the CU when it `entered` comes to the queue.
+    /// Queues an SDU that came to the CU at `entered`.
     pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
         let size = packet.size.0 as u32 + self.overhead.sdu;
@@ -127,15 +127,15 @@ impl<P: Inspect> Bearer<P> {
     fn waiting(&self) -> usize {
         self.window.waiting() - self.above.as_ref().map_or(0, |above| above.sdus)
     }
-    /// True if a pacer stands before RLC's queue, where the law decides.
+    /// True if there is a pacer before RLC's queue, at which the law decides.
     pub(crate) fn is_paced(&self) -> bool {
         self.above.is_some()
     }
-    /// Time after `now` at which the pacer looks at what waits above PDCP; `None` where nothing does.
+    /// Time after `now` at which the pacer checks the packets above PDCP; `None` if none wait.
     pub(crate) fn next_look(&self, now: Instant) -> Option<Instant> {
         self.above.as_ref().filter(|above| above.sdus > 0).map(|_| Pacer::next_look(now))
     }
-    /// Moves what the pacer lets go on, and `gate` lets pass, from above PDCP into RLC's queue.
+    /// Moves the packets that the pacer and `gate` let pass from above PDCP into RLC's queue.
     pub(crate) fn pace(&mut self, now: Instant, gate: &mut impl DequeueGate<P>) {
         let (in_rlc, unsent) = (self.waiting(), Bytes(u64::from(self.unsent)));
         // Without a pacer everything went to RLC when it came.
@@ -170,7 +170,7 @@ impl<P: Inspect> Bearer<P> {
             before += 1;
         }
     }
-    /// A law may drop what has an SN from now on: then the receiver does not wait for ever for what is missing.
+    /// Notes that a law may drop packets with an SN, so that the receiver does not wait for missing ones without end.
     pub(crate) fn expect_holes(&mut self) {
         // Numbered on leaving, what a law drops has no SN and leaves no hole.
         if self.config.numbering == Numbering::OnArrival {
@@ -184,7 +184,7 @@ impl<P: Inspect> Bearer<P> {
             Numbering::OnLeaving => self.window.withdraw(),
         }
     }
-    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN.
+    /// Discards an SDU that has waited for longer than PDCP's discardTimer (TS 38.323 5.3), and gives it with its SN.
     pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
         // PDCP may have no discardTimer: packets wait as long as it takes.
         let Some(limit) = self.config.discard_timer else { return };
@@ -234,8 +234,8 @@ impl<P: Inspect> Bearer<P> {
             head_of_line: self.window.first_waiting().map_or(Duration::ZERO, |first| now.since(first.arrived)),
         }
     }
-    /// Age of the oldest SDU that waits: for its turn, for the rest of it, or to be retransmitted. A scheduler asks for it; laws look at what
-    /// no part of was sent, since an SDU that takes two slots is no queue yet.
+    /// Age of the oldest SDU that waits for transmission, in whole or in part, or for retransmission. It is for schedulers. Laws use the SDUs
+    /// of which nothing was sent, since an SDU that takes two slots is no queue yet.
     pub(crate) fn head_of_line(&self, now: Instant) -> Duration {
         let retransmitted = self.retransmissions.front().map(|lost| lost.sdu);
         let begun = (self.unsent > 0).then_some(self.begun);
@@ -246,7 +246,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
         self.highest_transmitted
     }
-    /// IP bytes that were sent for the first time, of no header.
+    /// IP bytes that were sent for the first time, without headers.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
@@ -406,12 +406,12 @@ impl<P: Inspect> Bearer<P> {
         false
     }
 
-    /// Gives up what was begun: none of it will arrive any more, and PDCP's receiver hands on what it has whole.
+    /// Gives up the SDUs that were begun: no more of them will arrive, and PDCP's receiver delivers those that are complete.
     pub(crate) fn conclude(&mut self) {
         self.window.conclude();
     }
-    /// Re-establishment (TS 38.322 5.1.2) at a handover: takes the SDUs that have not left in order, oldest first, with SN
-    /// and time of arrival. What the receiver has of them it gives up too, so that nothing arrives twice.
+    /// Re-establishes the entity at a handover (TS 38.322 5.1.2). Gives the SDUs that have not left in order, oldest first, with
+    /// SN and time of arrival. The receiver gives up its parts of them, so that nothing arrives twice.
     pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.unsent = 0;
         (self.queued, self.needed) = (Bytes(0), 0);
@@ -448,13 +448,13 @@ impl<P: Inspect> Bearer<P> {
         }
         self.window.forget();
     }
-    /// Hands on what leaves towards the IP stack of the UE.
+    /// Delivers packets towards the IP stack of the UE.
     pub(crate) fn release(&mut self, now: Instant, leave: impl FnMut(Released<P>)) {
         self.window.release(now, self.config.t_reordering(), leave);
     }
 
-    /// The sender learns what has arrived and what is missing (TS 38.322 5.3.2). An SDU that was asked for too often is
-    /// given up, where a gNB would declare a radio link failure.
+    /// Takes a status report at the sender (TS 38.322 5.3.2). An SDU that was requested too often is given up, where a gNB
+    /// would declare a radio link failure.
     pub(crate) fn handle_status(&mut self, status: &Status) {
         self.poll.answered(status.ack_sn);
         let mut missing = status.missing.iter().map(|segment| segment.sdu).peekable();
@@ -507,7 +507,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn remembered(&self) -> usize {
         self.window.len()
     }
-    /// True if more was sent or discarded than has SNs: what the receiver waits for longest it does not remember.
+    /// True if more was sent or discarded than there are SNs, so that the sender has forgotten the SDU for which the receiver waits longest.
     pub(crate) fn outruns_receiver(&self) -> bool {
         self.window.outruns_receiver()
     }
@@ -528,7 +528,7 @@ impl<P: Inspect> Bearer<P> {
         let first = timers.into_iter().fold(Instant::FAR, |first, at| first.min(at.unwrap_or(Instant::FAR)));
         (first != Instant::FAR).then_some(first)
     }
-    /// Does what ended timers ask for; returns the status report that is to be sent.
+    /// Handles timers that have ended; returns the status report to send.
     pub(crate) fn handle_timers(&mut self, now: Instant) -> Option<Status> {
         if self.poll.expire(now) && !self.has_data() {
             // Nothing would carry the poll: the last SDU that is not acknowledged is retransmitted, which counts (TS 38.322 5.3.2).

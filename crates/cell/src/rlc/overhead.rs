@@ -27,7 +27,7 @@ pub(crate) struct Overhead {
 }
 
 impl Overhead {
-    /// No headers: a rate channel says what reaches the IP layer.
+    /// No headers, for a rate channel, whose rate is that of the IP layer.
     pub(crate) const NONE: Self = Self { sdu: 0, whole: 0, first: 0, later: 0, short: 0, long: 0 };
 
     /// Headers of a bearer. In UM a whole SDU has no SN: its RLC header is one octet (TS 38.322 6.2.2.3).

@@ -35,7 +35,7 @@ impl Pacer {
         Instant::ZERO + PERIOD * (now.as_nanos() / PERIOD.as_nanos() + 1)
     }
 
-    /// Takes note of RLC's queue, if the last look is a period ago: what is missing of it was sent.
+    /// Notes the length of RLC's queue, if a period has passed since the last check: the bytes that are gone were sent.
     pub(super) fn look(&mut self, now: Instant, queued: Bytes) {
         let span = now.since(self.looked);
         // RLC reports its queue once a period: until then only what went on to it is known.
@@ -49,7 +49,7 @@ impl Pacer {
         (self.looked, self.queued, self.passed) = (now, queued, 0.0);
     }
 
-    /// True if RLC's queue takes a packet: with a part of it, the queue is no longer than what RLC sends until the next look.
+    /// True if RLC's queue takes a packet: with a part of it, the queue is no longer than the bytes that RLC sends until the next check.
     pub(super) fn passes(&self, now: Instant, size: Bytes) -> bool {
         let (size, queue) = (size.0 as f64, self.queued + self.passed);
         let since = now.since(self.looked).as_secs_f64();

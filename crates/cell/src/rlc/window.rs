@@ -184,7 +184,7 @@ impl<P> Window<P> {
         self.sent += 1;
         Some(begun)
     }
-    /// The SDU that was begun last is discarded before anything of it is sent: what stays of it is its SN.
+    /// Discards the SDU that was begun last before anything of it is sent. Only its SN remains.
     pub(super) fn discard(&mut self) -> Option<(u32, Packet<P>)> {
         let hole = self.entries.get_mut(self.sent.checked_sub(1)?)?;
         (hole.is_hole, hole.settled, hole.size) = (true, true, 0);
@@ -277,7 +277,7 @@ impl<P> Window<P> {
             }
         }
     }
-    /// Hands on what RX_DELIV has passed, and what is lost.
+    /// Delivers the SDUs that RX_DELIV has passed, and gives those that are lost.
     pub(super) fn release(&mut self, now: Instant, t_reordering: Option<Duration>, mut leave: impl FnMut(Released<P>)) {
         let expired = self.reordering.filter(|(_, end)| *end <= now).map(|(upto, _)| upto);
         self.progress(now, t_reordering, expired);
@@ -313,7 +313,7 @@ impl<P> Window<P> {
             self.reported_lost += 1;
         }
     }
-    /// Lets go of what both ends are done with.
+    /// Forgets the SDUs with which both ends are done.
     pub(super) fn forget(&mut self) {
         // An entry stays while either end needs it: the sender until the acknowledgement, the receiver until it is handed on.
         let handed_on = (self.handed - self.base) as usize;
@@ -325,7 +325,7 @@ impl<P> Window<P> {
             self.base += done as u64;
         }
     }
-    /// Ends what was begun: what is whole of it can be handed on, the rest is lost.
+    /// Ends the SDUs that were begun: complete ones can be delivered, the others are lost.
     pub(super) fn conclude(&mut self) {
         (self.rx_deliv, self.reordering) = (self.next(), None);
     }
@@ -333,7 +333,7 @@ impl<P> Window<P> {
     pub(super) fn reordering_ends(&self) -> Option<Instant> {
         self.reordering.map(|(_, end)| end)
     }
-    /// Takes everything: what has not left in order.
+    /// Takes all SDUs that have not left in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Sdu<P>> + '_ {
         self.base += self.sent as u64;
         self.sent = 0;

@@ -23,7 +23,7 @@ impl Report {
     pub(crate) fn new(waiting: Groups, number: u64, granted: u64) -> Self {
         Self { waiting, number, granted, first: waiting.iter().position(|waiting| *waiting > 0) }
     }
-    /// Bytes that the gNB reads in it.
+    /// Bytes as the gNB reads them in the report.
     pub(crate) fn waiting(&self) -> Groups {
         self.waiting
     }
@@ -35,7 +35,7 @@ impl Report {
     pub(crate) fn granted(&self) -> u64 {
         self.granted
     }
-    /// The most important group of which it says that something waits.
+    /// The most important group with data, by the report.
     pub(crate) fn first(&self) -> Option<usize> {
         self.first
     }
@@ -53,7 +53,7 @@ pub enum BsrFormat {
     Long,
 }
 
-/// Shape of a buffer status report to be written.
+/// Format of a buffer status report to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BsrShape {
     table: BufferTable,

@@ -92,7 +92,7 @@ impl<P: Inspect> UeStack<P> {
         is_first
     }
 
-    /// Takes what RLC or MAC say to the gNB themselves: a status report of a downlink bearer, a bit rate query.
+    /// Takes a message of RLC or MAC to the gNB: a status report of a downlink bearer or a bit rate query.
     pub(crate) fn push_control(&mut self, control: Control) {
         self.control.push(control);
     }
@@ -102,13 +102,13 @@ impl<P: Inspect> UeStack<P> {
         self.bearer_mut(drb).rlc.handle_status(status);
     }
 
-    /// Discards what waits in a bearer for longer than its discardTimer, and hands it over.
+    /// Discards a packet that has waited in a bearer for longer than its discardTimer, and gives it.
     pub(crate) fn discard(&mut self, now: Instant, drb: DrbIndex, mut discarded: impl FnMut(Packet<P>)) {
         self.bearer_mut(drb).rlc.discard(now, |_, packet| discarded(packet));
     }
 
-    /// Finds the logical channel group of the most important that waits. A status report counts with its bearer; a
-    /// query is worth no request where anything else is known (TS 38.321 5.18.10).
+    /// Finds the logical channel group of the most important waiting data. A status report counts as its bearer. A query
+    /// alone causes no request if the gNB knows of other data (TS 38.321 5.18.10).
     pub(crate) fn most_important(&self) -> Option<usize> {
         let has_data = |drb: &DrbIndex| self.bearer(*drb).rlc.has_data();
         let data = self.groups.iter().position(|group| group.drbs.iter().any(has_data));
@@ -168,7 +168,7 @@ impl<P: Inspect> UeStack<P> {
         self.bearer(drb).rlc.discards_at()
     }
 
-    /// Goes on in another cell: MAC is reset, RLC re-established, and what has not reached the old gNB in order waits to be sent
+    /// Moves to another cell: MAC is reset, RLC re-established, and packets that have not reached the old gNB in order wait again
     /// (TS 38.323 5.1.2). True if anything waits.
     pub(crate) fn re_establish(&mut self) -> bool {
         self.control = ControlQueue::default();

@@ -22,7 +22,7 @@ impl<'a, P: Inspect> Receiver<'a, P> {
         self.0.lost(now, segments);
     }
 
-    /// Hands over what is in order; gives the status report that is due to the UE. The UE's t-PollRetransmit is served as well.
+    /// Delivers the packets that are in order, and gives the status report that is due to the UE. Also handles the UE's t-PollRetransmit.
     pub(crate) fn settle(self, now: Instant, leave: impl FnMut(Released<P>)) -> Option<Status> {
         let status = self.0.handle_timers(now);
         self.0.release(now, leave);
@@ -34,7 +34,7 @@ impl<'a, P: Inspect> Receiver<'a, P> {
         self.0.outruns_receiver()
     }
 
-    /// Waits no longer for what is missing.
+    /// Stops waiting for missing packets.
     pub(crate) fn conclude(self) {
         self.0.conclude();
     }

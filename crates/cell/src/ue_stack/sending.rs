@@ -9,7 +9,7 @@ use crate::index::{DrbIndex, UeDrbs};
 use crate::multiplexing::{Channels, Content, prioritise};
 use crate::rlc::Open;
 
-/// Rate that a bearer has of its UE's blocks, whatever more important ones have to send.
+/// Rate that a bearer has in its UE's blocks, regardless of more important ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prioritisation {
     /// prioritisedBitRate.
@@ -19,7 +19,7 @@ pub(crate) struct Prioritisation {
 }
 
 impl<P: Inspect> UeStack<P> {
-    /// Fills a block, which is sent at `now` and has arrived at `due`; gives what its buffer status report says, as the gNB reads it.
+    /// Fills a block that is sent at `now` and arrives at `due`; gives its buffer status report as the gNB reads it.
     pub(crate) fn send(&mut self, now: Instant, due: Instant, block: &mut UplinkBlock) -> Groups {
         // The report's length follows from what waits before anything is taken.
         let format = self.format.of_groups(self.buffer_status().iter().filter(|waiting| **waiting > 0).count());

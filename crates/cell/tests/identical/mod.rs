@@ -1,4 +1,4 @@
-//! UEs that are the same in everything and are sent the same, or send it.
+//! Identical UEs with identical traffic in either direction.
 
 use tidemark_cell::{Cell, CellConfig, Output, UeConfig, UeId};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};

@@ -177,7 +177,7 @@ impl Blocks {
         Some((carrier.decided_at(slot), drb))
     }
 
-    /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
+    /// Gives up a block after the last HARQ transmission. RLC must repair its content, or it is lost.
     fn give_up<P: Inspect>(&mut self, now: Instant, block: Block, queues: &mut Queues<P>, port: &mut impl Port<P>) {
         queues.ues[block.ue].count_lost_block();
         for (part, segments) in block.content.parts() {
@@ -197,8 +197,8 @@ impl Blocks {
     }
 }
 
-/// True if a retransmission is due in a slot and there is room for it: the block keeps its size and MCS, so that it needs as many symbols
-/// and resource blocks as at first.
+/// True if a retransmission is due in a slot and there is room for it. The block keeps its size and MCS, so it needs as many symbols and
+/// resource blocks as before.
 fn fits(first: &Retransmission, at: &DownlinkSlot, remaining: &Remaining) -> bool {
     remaining.blocks > 0
         && first.slot <= at.slot

@@ -57,7 +57,7 @@ impl Downlink {
         self.active.add(now, drb, carrier, &mut queues.timers);
     }
 
-    /// Goes on with a bearer of which the gNB has learnt something: sends what is left, and hands on what is in order.
+    /// Continues a bearer after news from the UE: sends the remaining data, and delivers packets that are in order.
     pub(super) fn go_on<P: Inspect>(
         &mut self,
         now: Instant,
@@ -166,7 +166,7 @@ impl Downlink {
         queues.arm_pacer(now, index);
     }
 
-    /// Decides on one slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
+    /// Decides on one slot, `scheduling_lead` before it begins: retransmissions first, then the UEs that the scheduler chooses.
     fn run_slot<P: Inspect>(&mut self, slot: Slot, carrier: &Carrier, queues: &mut Queues<P>, port: &mut impl Port<P>) {
         let at = carrier.decision(slot);
         let mut remaining = Remaining { prbs: carrier.config.prbs, blocks: carrier.config.ues_per_slot };

@@ -33,8 +33,8 @@ impl Selection {
         self.scheduler.served(ue, bytes);
     }
 
-    /// Hands out what is left of a slot to UEs with `active` bearers: to those first that are owed a guaranteed rate, then as the scheduler
-    /// chooses among all.
+    /// Hands out the rest of a slot to UEs with `active` bearers: first to those that are owed a guaranteed rate, then by the choice of the
+    /// scheduler among all.
     pub(super) fn choose<P: Inspect>(
         &mut self,
         at: &DownlinkSlot,
@@ -64,8 +64,8 @@ impl Selection {
         self.contenders = contenders;
     }
 
-    /// Finds the UEs that can be sent something in a slot, in order, each by the bearer that the scheduler ranks highest and with what it has
-    /// been given before.
+    /// Finds the UEs to which a slot can send, in order, each with the bearer that the scheduler ranks highest and its previous share of the
+    /// slot.
     fn contend<P: Inspect>(
         &mut self,
         at: &DownlinkSlot,

@@ -28,9 +28,9 @@ pub(crate) struct BufferEstimate {
 }
 
 impl BufferEstimate {
-    /// True if a UE whose most important data is in `group` must ask: the gNB knows of nothing that is as important, and no
-    /// report of it and no request is on its way (TS 38.321 5.4.5: data more important than any that waits triggers a Regular
-    /// BSR, and that a request). A report that HARQ gave up is on its way no longer, as if retxBSR-Timer had ended.
+    /// True if a UE whose most important data is in `group` must send a request: the gNB knows of no data as important, and no
+    /// report of it and no request is under way. (By TS 38.321 5.4.5, data more important than any that waits triggers a Regular
+    /// BSR, and this a request.) A report that HARQ gave up is no longer under way, as if retxBSR-Timer had ended.
     pub(crate) fn must_request(&self, group: usize) -> bool {
         let names = |waiting: &Groups| waiting[..=group].iter().any(|waiting| *waiting > 0);
         let is_under_way = || self.under_way[..=group].iter().any(|reports| *reports > 0);

@@ -123,7 +123,7 @@ impl Grants {
         levels.filter(|level| done.is_none_or(|done| *level > done)).min()
     }
 
-    /// Grants what a round covers, first to who has had the least in it; returns the resource blocks that are left.
+    /// Grants a round, first to the UE that has had the least in it; returns the resource blocks that are left.
     fn grant_round<P: Inspect>(
         &mut self,
         (slot, mut free): (Slot, u32),

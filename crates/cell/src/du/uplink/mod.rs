@@ -66,7 +66,7 @@ impl<P: Inspect> Uplink<P> {
         slot.min(self.sending.next_deadline()).min(self.receiving.next_deadline())
     }
 
-    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    /// Takes a packet from the IP stack of a UE. SDAP finds its bearer, and the bearer's queue takes it if there is room.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -142,7 +142,7 @@ impl<P: Inspect> Uplink<P> {
         self.receiving.receive(now, decoded, block, carrier, queues, port);
     }
 
-    /// A block is done with: its UE goes on by what its report has changed.
+    /// Concludes a block: its UE continues with the changes of its report.
     pub(super) fn conclude(
         &mut self,
         now: Instant,
@@ -208,7 +208,7 @@ impl<P: Inspect> Uplink<P> {
         queues.arm_uplink_discard(index, port);
     }
 
-    /// Hands on what the gNB has in order of a bearer; what is lost has this reason.
+    /// Delivers the packets of a bearer that the gNB has in order. Lost packets get this reason.
     pub(super) fn settle_or_lose(
         &mut self,
         now: Instant,

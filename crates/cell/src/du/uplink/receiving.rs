@@ -83,7 +83,7 @@ impl<P: Inspect> Receiving<P> {
         }
     }
 
-    /// Hands on what the gNB has in order of a bearer, and reports to the UE what RLC wants to say of it; what is lost has this reason.
+    /// Delivers the packets of a bearer that the gNB has in order, and sends RLC's report to the UE. Lost packets get this reason.
     pub(super) fn settle(
         &mut self,
         now: Instant,

@@ -73,7 +73,7 @@ impl Turns {
         }
     }
 
-    /// Ends a slot. Whoever was not served is looked at in the next one; who has nothing to do leaves the list until it is woken.
+    /// Ends a slot. UEs that were not served come up again in the next slot; those with nothing to do leave the list until they are woken.
     pub(super) fn end_slot<P: Inspect>(
         &mut self,
         slot: Slot,
