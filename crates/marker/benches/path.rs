@@ -1,8 +1,8 @@
 //! Cost of a call: downlink packets, F1-U reports and uplink acknowledgements on bytes, at 64, 1024 and 4096 UEs of 4
 //! flows, in the order of their set-up and scattered, with few and with many SDUs queued.
 //!
-//! `cargo bench -p tidemark-marker` gives criterion's means; with `-- --distribution` it prints median and 99th percentile
-//! of single calls instead.
+//! `cargo bench -p tidemark-marker` prints the means of criterion. With `-- --distribution` it prints median and 99th
+//! percentile of single calls instead.
 
 mod load;
 

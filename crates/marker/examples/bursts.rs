@@ -1,6 +1,6 @@
-//! Prints how many packets of a video are marked that meet no queue worth it, for several report periods.
+//! Prints how many packets of a video are marked without a queue that justifies it, for several report periods.
 //!
-//! Frames arrive at once and leave at 40 Mbit/s in seven slots of ten, with slots that vary by 30 %. The DU reports by the clock.
+//! Each frame arrives at once and leaves at 40 Mbit/s in seven slots of ten, with slots that vary by 30 %. The DU reports periodically.
 
 use std::collections::VecDeque;
 

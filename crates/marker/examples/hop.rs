@@ -1,8 +1,8 @@
-//! A hop that short-circuits feedback: IP packets as lines of hexadecimal digits on standard input, what becomes of them on
-//! standard output, one line each. `tests/wire/test_marker.py` puts it between two kernels.
+//! A hop that short-circuits feedback. It reads IP packets as lines of hexadecimal digits from standard input, and prints
+//! the resulting packets, one line each. `tests/wire/test_marker.py` puts it between two kernels.
 //!
-//! What comes from the address that ends in 1 goes down to the UE. The DU keeps five packets queued, so that a classic
-//! flow is marked a few times in a hundred packets; the marks go into the acknowledgements.
+//! Packets from the address that ends in 1 go down to the UE. The DU keeps five packets queued, so that a classic flow is
+//! marked a few times in a hundred packets. The marks go into the acknowledgements.
 
 use std::io::{BufRead, Write};
 

@@ -1,8 +1,8 @@
-//! Calls of the packet path whose instructions are counted, which no machine's load changes.
+//! Calls of the packet path, to count their instructions, which do not depend on the load of the machine.
 //!
-//! `instructions <call> <load> <SDUs>` brings 64 UEs with so many queued SDUs each into a load, and makes a call [`CALLS`] times.
-//! `tests/instructions/check.py` counts within [`measured_calls`] alone, and holds the limits: they are the same however long the
-//! queue is, as no call's cost grows with it.
+//! `instructions <call> <load> <SDUs>` puts a load on 64 UEs with this many queued SDUs each, and makes a call [`CALLS`] times.
+//! `tests/instructions/check.py` counts only within [`measured_calls`], and has the limits. They are the same for any length of
+//! queue, because the cost of no call grows with it.
 
 #[path = "../benches/load/mod.rs"]
 mod load;
@@ -71,7 +71,7 @@ fn loading(name: &str) -> Option<fn(u32) -> Load> {
     })
 }
 
-/// Callgrind finds it by its name.
+/// Makes the calls that are counted. Callgrind finds this function by its name.
 #[inline(never)]
 fn measured_calls(load: &mut Load, call: impl Fn(&mut Load)) {
     for _ in 0..CALLS {

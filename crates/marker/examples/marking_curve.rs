@@ -1,11 +1,11 @@
-//! The share of packets that each law marks or drops against the queue that it sees, as CSV on standard output:
+//! Prints the share of packets that each law marks or drops, by the length of the queue, as CSV:
 //!
 //! `cargo run --release -p tidemark-marker --example marking_curve > curve.csv`
 //!
 //! The queue is held at a length for six seconds behind a radio of 40 Mbit/s whose slots vary by a third, with reports
-//! every 5 ms; the last five are counted. Laws that act on time spent above a target (CoDel, DualPI2's PI controller) show what
-//! they come to by then. `probability` is the mean of what the law said, which is smoother than the shares where marks
-//! are rare. `results/draw` draws the pictures of `docs/reference/laws.md` from it.
+//! every 5 ms. The last five seconds are counted. Laws that act on the time above a target (CoDel, DualPI2's PI controller)
+//! have the state that they reach by then. `probability` is the mean probability of the law, which is smoother than the shares
+//! if marks are rare. `results/draw` plots the pictures of `docs/reference/laws.md` from it.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -41,13 +41,13 @@ impl Beyond {
         self.bytes += u64::from(size);
     }
 
-    /// Even share of the SDU with this count, the first of all, which moves up into the table; zero for an SN without SDU.
+    /// Even share of the first SDU, with this count, which moves up into the table; zero for an SN without SDU.
     pub(crate) fn take(&mut self, count: u64) -> u16 {
         self.absent.forget_before(count);
         if self.count == 0 || self.absent.has_first(count) { 0 } else { self.take_share() as u16 }
     }
 
-    /// Takes an SDU out, and gives the bytes of its even share; `None` where there is none with this count.
+    /// Takes an SDU out, and gives the bytes of its even share; `None` if there is none with this count.
     pub(crate) fn discard(&mut self, count: u64) -> Option<u64> {
         // With no run left for it, a discard is in the sums alone: an SN before the end takes its share, and the last of all has none.
         (self.absent.add(count) != Added::Known && self.count > 0).then(|| self.take_share())

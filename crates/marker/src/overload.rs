@@ -20,51 +20,51 @@ use tidemark_core::{Duration, Instant, Probability};
 pub(crate) const RULE: &str = "unresponsive";
 /// Delay below which the protection never acts, with any configuration.
 pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
-/// One report in this many is looked at before an overload, where they come often. An overload takes more of them, however rare they are: senders
-/// answer what the last ones said.
+/// One report in this many is checked before an overload, if reports are frequent. An overload needs more than one, however rare reports are,
+/// because senders respond to the last ones.
 pub(crate) const REPORTS: u64 = 16;
 /// Reports that come this long after the last are all looked at.
 pub(crate) const RARE: Duration = Duration::from_millis(20);
 /// Saturated time after which a DRB is overloaded, in seconds at `overload_delay`.
 const OVERLOADED_AFTER: f64 = 4.0;
-/// Times of `overload_delay` that the delay counts as, at least and at most: a law may hold the queue by drops of everybody's packets.
+/// Least and greatest multiple of `overload_delay` as which the delay counts. A law may keep the queue short by dropping all flows' packets.
 const MIN_WEIGHT: f64 = 0.5;
 const MAX_WEIGHT: f64 = 4.0;
-/// Saturated time that counts at most: as long without it is the end of what was.
+/// Largest saturated time that counts. The same time without saturation clears it.
 const MAX_SATURATED: f64 = 8.0;
-/// Saturated time in which the queue that senders have to answer is measured: what was on its way when marks saturated comes in then.
+/// Saturated time in which the queue is measured to which senders must respond. Packets that were under way when marks saturated arrive then.
 const MEASURED_IN: f64 = 0.5;
-/// Times of that queue above which it grows: a sender in slow start doubles its window before it knows of a mark.
+/// Multiple of that queue above which it counts as growing. A sender in slow start doubles its window before it learns of a mark.
 const GROWN: f64 = 2.0;
-/// Part of that queue below which it was answered. BBRv2 goes down to three tenths of its window, and up once more, before it stays there.
+/// Fraction of that queue below which senders have responded. BBRv2 goes down to three tenths of its window, and up again, before it stays there.
 const ANSWERED: f64 = 0.25;
-/// Round trips in a queue that does not grow after which nobody is thought to answer. Prague takes eleven to a quarter of its window, BBRv2
-/// twenty.
+/// Round trips in a queue that does not grow after which no sender is assumed to respond. Prague takes eleven to a quarter of its window,
+/// BBRv2 twenty.
 const MAX_ROUNDS: f64 = 32.0;
 /// A longer round trip counts as this one, in seconds.
 const MAX_ROUND: f64 = 1.0;
-/// A longer time between two looks counts as this one, in seconds: 16 reports of 20 ms. Nobody knows what was in a silence.
+/// Largest time between two checks that counts, in seconds: 16 reports of 20 ms. Nothing is known about a silence.
 const MAX_STEP: f64 = 0.32;
-/// After a silence of this length what was before it is forgotten.
+/// Length of a silence after which the earlier state is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(4);
 /// Time without a drop after which the overload is over.
 const OVER_AFTER: Duration = Duration::from_secs(4);
-/// Round trip without the queue, in seconds: 25 ms, which Prague assumes for all that are shorter.
+/// Round trip without the queue, in seconds: 25 ms, which Prague assumes for all shorter ones.
 const PATH: f64 = 0.025;
-/// Part of the queue's delay that counts as round trip, at most, in seconds: a flow may send 180 kbit/s through any queue, since it may be others
-/// who fill it.
+/// Largest part of the queue's delay that counts as round trip, in seconds. A flow may send 180 kbit/s through any queue, since others may have
+/// filled it.
 const MAX_DELAY: f64 = 0.5;
 /// Bytes of one unit of an account, so that 32 bits last for 20 hours of overload.
 const UNIT: f64 = 8.0;
 /// Marked units that a flow may send in a round trip: 8 packets of 1500 bytes.
 const PER_ROUND: f64 = 8.0 * 1_500.0 / UNIT;
-/// Packets that a flow may send beyond, all marked: what a window of 18 is worth until marks have brought it down.
+/// Marked packets that a flow may send beyond the allowance: those of a window of 18 until marks have reduced it.
 const BURST_PACKETS: u16 = 128;
 /// Burst in units.
 const BURST: u32 = (BURST_PACKETS as f64 * 1_500.0 / UNIT) as u32;
 
-/// Marked bytes of a flow, in units of 8: the allowance that the DRB's flows had each been given when what this one sent is paid for. Zero
-/// for a flow that sent none.
+/// Marked bytes of a flow, in units of 8: the total allowance of a flow in this DRB at which the bytes of this flow are paid for. Zero for a
+/// flow that sent none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Account(u32);
 
@@ -100,7 +100,7 @@ pub(crate) enum Stage {
 pub(crate) struct Look {
     /// Chance of a mark that the law gave the last packet.
     pub(crate) p: f64,
-    /// Bytes queued, which a mark waits behind; `None` for a law that decides on leaving, whose marks wait for nothing.
+    /// Bytes queued before a mark; `None` for a law that decides on leaving, whose marks do not wait.
     pub(crate) queued: Option<f64>,
     /// Delay of the queue, in seconds.
     pub(crate) delay: f64,
@@ -113,10 +113,10 @@ pub(crate) struct Overload {
     limit: Option<f64>,
     /// Saturated time, in seconds at `overload_delay`.
     saturated: f64,
-    /// Bytes queued that senders have to answer, and round trips since.
+    /// Queued bytes to which senders must respond, and round trips since then.
     to_answer: f64,
     rounds: f64,
-    /// That queue was longer than `overload_delay`: shorter ones are answered in less time, and a quarter of them is left by chance.
+    /// True if that queue was longer than `overload_delay`. Senders respond to shorter ones in less time, and a quarter of them is left by chance.
     is_long_to_answer: bool,
     observed: Instant,
     /// End of the overload, unless something is dropped before.
@@ -222,7 +222,7 @@ impl Overload {
         self.is_long_to_answer = self.is_long;
     }
 
-    /// True where senders that answer would have.
+    /// True if senders that respond to marks would have responded by now.
     fn is_unanswered(&self, look: Look) -> bool {
         let grew = |queued| queued > GROWN * self.to_answer;
         !self.is_long_to_answer || self.rounds > MAX_ROUNDS || look.queued.is_none_or(grew)

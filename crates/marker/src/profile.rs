@@ -71,9 +71,9 @@ pub(crate) struct ProfileTable {
     packets: u32,
     sn_length: SnLength,
     started: bool,
-    /// The DU reports what it transmits: until it does, the age of what was sent to it says nothing of a queue.
+    /// True once the DU has reported a transmission. Before that the age of SDUs sent to it says nothing about a queue.
     is_reported: bool,
-    /// Reports whose SNs did not match, in a row; beyond `MISMATCHED` as many have to match.
+    /// Consecutive reports whose SNs did not match. Beyond `MISMATCHED` as many must match again.
     mismatched: u8,
     /// The SN unwrapped, as PDCP's COUNT, of the next SDU, of the oldest that is not yet
     /// transmitted, and of the oldest that is not yet delivered.
@@ -86,9 +86,9 @@ pub(crate) struct ProfileTable {
     sizes: Box<[u16]>,
     ingress: Stamps,
     transmitted: Stamps,
-    /// Behind a pointer, since few packets and reports look at it.
+    /// Behind a pointer, because few packets and reports use it.
     beyond: Box<Beyond>,
-    /// The last SN far from the others, and how many before it, itself included, went on from one another.
+    /// The last SN far from the others, and the number of consecutive SNs up to it.
     stray: u32,
     strays: u8,
     pub(crate) anomalies: Anomalies,
@@ -235,8 +235,8 @@ impl ProfileTable {
         self.packets += u32::from(size > 0);
     }
 
-    /// SN up to which every SDU has left, by a report's highest SNs of first transmissions and of retransmissions (TS 38.425 5.4.2.1).
-    /// The DU repeats the latter long after: it counts only while it is about an SDU that is queued.
+    /// SN up to which every SDU has left, from a report's highest SNs of first transmissions and of retransmissions (TS 38.425 5.4.2.1).
+    /// The DU repeats the latter for a long time, so it counts only while its SDU is queued.
     #[inline]
     pub(crate) fn further(&self, transmitted: Option<u32>, retransmitted: Option<u32>) -> Option<u32> {
         let Some(second) = retransmitted.filter(|sn| self.is_queued(*sn)) else { return transmitted };
@@ -256,7 +256,7 @@ impl ProfileTable {
         self.is_reported
     }
 
-    /// True for an SN that a report before had passed, not long ago.
+    /// True for an SN that an earlier report passed not long ago.
     pub(crate) fn is_stale(&self, sn: u32) -> bool {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         self.started && (-MAX_GAP..-1).contains(&ahead) && !self.is_of_other_length(sn)
@@ -268,7 +268,7 @@ impl ProfileTable {
         self.mismatched >= MISMATCHED
     }
 
-    /// True for a report that counts, of an SN that is waited for. After one of a longer SN many have to be so, since some seem to match.
+    /// True if a report with a matching SN counts. After a report with a longer SN many must match, since some match by chance.
     #[cold]
     fn matches_again(&mut self, sn: u32) -> bool {
         let matches = !self.is_of_other_length(sn);
@@ -279,8 +279,8 @@ impl ProfileTable {
         matches
     }
 
-    /// Takes a report of an SN that is not of what waits. One without progress repeats the last transmitted SN; any other SN was never sent,
-    /// or left long ago.
+    /// Takes a report of an SN that does not wait. A report without progress repeats the last transmitted SN; any other SN was never sent, or
+    /// left long ago.
     #[cold]
     fn unmatched(&mut self, sn: u32) -> Option<Progress> {
         let is_last = self.started && self.sn_length.distance(self.head as u32, sn) == -1;
@@ -295,7 +295,7 @@ impl ProfileTable {
         None
     }
 
-    /// True for an SN that no DU reports whose SNs are as long as these: one of more bits, or one of few where more is queued than a DU holds.
+    /// True for an SN that shows another SN length at the DU: one of more bits, or a small one while more is queued than a DU holds.
     fn is_of_other_length(&self, sn: u32) -> bool {
         let is_short = sn < SnLength::Bits12.modulus() && self.sn_length == SnLength::Bits18;
         sn >= self.sn_length.modulus() || (is_short && self.packets > MAX_QUEUED)
@@ -307,7 +307,7 @@ impl ProfileTable {
         self.started && ahead >= 0 && self.delivered.wrapping_add_signed(ahead) < self.head
     }
 
-    /// The DU has transmitted everything up to `sn`. `None` for an SN that is not of what was sent, or of what left before the last.
+    /// Takes the report that the DU has transmitted everything up to `sn`. `None` for an SN that was not sent, or that left before the last one.
     pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
@@ -350,7 +350,7 @@ impl ProfileTable {
         (bytes, packets)
     }
 
-    /// The UE has everything up to `sn`. Gives the time since that SDU's transmission: HARQ and RLC retransmissions.
+    /// Takes the report that the UE has everything up to `sn`. Gives the time since that SDU's transmission: HARQ and RLC retransmissions.
     pub(crate) fn deliver(&mut self, now: Instant, sn: u32) -> Option<Duration> {
         let ahead = self.sn_length.distance(self.delivered as u32, sn);
         let last = self.delivered.wrapping_add_signed(ahead);
@@ -384,8 +384,8 @@ impl ProfileTable {
         self.delivered = self.delivered.max(self.next.saturating_sub(u64::from(self.sn_length.modulus() / 2)));
     }
 
-    /// Bytes and SDUs stand no more. The number of SDUs is right to within the sharing out of what stood beyond
-    /// the table; it is zero exactly when no bytes stand.
+    /// Removes bytes and SDUs from the queue. The number of SDUs is exact but for the sharing of the sum beyond the
+    /// table; it is zero exactly when no bytes are queued.
     fn leave(&mut self, bytes: u64, packets: u32) {
         self.standing -= bytes;
         self.packets = self.packets.saturating_sub(packets).max(u32::from(self.standing > 0));

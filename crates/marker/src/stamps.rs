@@ -20,7 +20,7 @@ pub(crate) struct Stamps {
     ring: Box<[Stamp]>,
     first: u32,
     len: u32,
-    /// Copies of the ends, so that a packet need not wait for the ring to come into the cache.
+    /// Copies of the ends, so that a packet need not wait until the ring is in the cache.
     oldest: Stamp,
     newest: Stamp,
 }
@@ -122,7 +122,7 @@ impl Stamps {
         (self.len > 0).then(|| age(self.oldest, now))
     }
 
-    /// Stamps everything up to `count` with `now`; true where the oldest stamp had to give way.
+    /// Stamps everything up to `count` with `now`; true if the oldest stamp was evicted.
     pub(crate) fn close(&mut self, count: u64, now: Instant) -> bool {
         let full = self.len as usize == self.ring.len();
         if full {

@@ -1,5 +1,5 @@
-//! A UE with two DRBs whose packet filter steers by the ECN field: ECT(1) and CE to the L4S QoS flow, everything else to the default
-//! one. The connections that it parts keep their feedback short-circuit.
+//! A UE with two DRBs and a packet filter on the ECN field: ECT(1) and CE go to the L4S QoS flow, other packets to the default one.
+//! Connections that it splits keep their feedback short-circuit.
 
 use crate::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream, TcpView};

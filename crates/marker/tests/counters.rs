@@ -1,4 +1,4 @@
-//! Counters of a DRB, and boundaries of what it takes for known.
+//! Counters of a DRB, and limits of its knowledge of the queue.
 
 use crate::common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};

@@ -1,5 +1,5 @@
-//! The backlog between reports, against queues whose DU reports by the clock, with each transmission, or with both; alone in
-//! its cell or among UEs that take turns.
+//! The backlog between reports, compared with queues whose DU reports periodically, with each transmission, or both, for a UE
+//! alone in its cell or among UEs that take turns.
 
 use std::collections::VecDeque;
 

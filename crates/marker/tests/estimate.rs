@@ -1,10 +1,10 @@
-//! Estimates of the marker, against the queue that it cannot see.
+//! Estimates of the marker, compared with the queue that it cannot see.
 
 use crate::common::{Du, SLOT};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 
-/// Without overload protection: queues are held at a size here, which no answer to marks does.
+/// `l4span` without overload protection, because queues are held at a fixed size here, as no sender that responds to marks does.
 fn l4span() -> MarkerConfig {
     let law = LawConfig::L4span(L4SpanConfig::default());
     MarkerConfig { overload_protection: false, ..MarkerConfig::with_law(law) }

@@ -1,4 +1,4 @@
-//! The typed face and the bytes face are one engine: the same traffic gets the same verdicts and the same feedback.
+//! The interfaces for typed packets and for bytes are one engine: the same traffic gets the same verdicts and feedback.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const DRB: DrbId = DrbId(1);
 const QFI: u8 = 9;
 const MSS: u32 = 1_361; // odd, as checksums like it least
 
-/// The two faces side by side, fed with the same events.
+/// The two interfaces side by side, with the same events.
 struct Both {
     key: FlowKey,
     typed: DrbMarker,
@@ -185,8 +185,8 @@ fn both_faces_write_the_same_feedback() {
     assert!(both.verdicts[Verdict::Mark as usize] > 20, "{:?}", both.verdicts);
 }
 
-/// DualPI2's two queues hold whatever their caller hands in: packets as bytes leave in the order, with the marks and the drops of
-/// the same packets as values.
+/// The two queues of DualPI2 hold any kind of packet: packets as bytes get the same order, marks and drops as the same packets as
+/// values.
 #[test]
 fn two_queues_of_bytes_send_what_two_queues_of_values_send() {
     let shifted = DualScheduler::TimeShifted { shift: Duration::from_millis(50) };

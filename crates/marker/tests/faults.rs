@@ -1,4 +1,4 @@
-//! Faults of published research code and shipped gNBs, one test each.
+//! Known faults of published research code and real gNBs, one test each.
 //!
 //! | fault | test |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! A UE with several DRBs moves to another DU, which E1AP says DRB by DRB.
+//! A UE with several DRBs moves to another DU, which E1AP signals for each DRB.
 
 use tidemark_core::{Bytes, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};

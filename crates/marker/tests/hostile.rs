@@ -1,5 +1,4 @@
-//! The packet path under input that nobody should send: any bytes, any order, any clock. The same run is a fuzz
-//! target, `path`.
+//! The packet path under hostile input: any bytes, any order, any clock. The fuzz target `path` runs the same code.
 
 use crate::anything;
 use tidemark_core::Stream;

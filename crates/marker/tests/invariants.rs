@@ -1,4 +1,4 @@
-//! Invariants of every law, whatever the order of events.
+//! Invariants of all laws, for any order of events.
 
 use crate::common::Du;
 use allocation_counter::measure;

@@ -1,4 +1,4 @@
-//! The marker from outside, in one program: linking costs more than most of the tests.
+//! All integration tests in one program, because linking takes longer than most of the tests.
 
 #[path = "common/anything/mod.rs"]
 mod anything;

@@ -1,4 +1,4 @@
-//! Reports that come late, each by another time: no queue is seen that isn't there, and one that is there is.
+//! Reports that are late by varying times show no queue that does not exist, and do show one that exists.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -99,7 +99,7 @@ fn a_queue_is_marked_behind_reports_whose_delay_jitters() {
     }
 }
 
-/// A law that asks what is queued now takes what reports have not covered yet for a queue: docs/concepts/life-of-a-report.md tells so.
+/// A law that uses the current backlog takes SDUs that reports have not covered yet for a queue (docs/concepts/life-of-a-report.md).
 #[test]
 fn l4span_marks_queues_that_are_not_there_behind_late_reports() {
     for (period, jitter) in [(5, 6.0), (5, 10.0), (10, 8.0), (10, 20.0)] {

@@ -1,4 +1,4 @@
-//! Overload protection of the marker alone: who is dropped, who is not, and who tries to hide.
+//! Overload protection of the marker: flows that are dropped, flows that are not, and flows that try to hide.
 
 use crate::common::Du;
 use tidemark_core::{Duration, Ecn, Instant};
@@ -8,7 +8,7 @@ use tidemark_marker::{
 
 /// Bytes that the radio carries in a slot: 40 Mbit/s.
 const RADIO: f64 = 2_500.0;
-/// A flow that answers and has come down to its smallest window: two packets in each round trip, which is of 20 ms and the queue.
+/// A flow that responds to marks, at its smallest window: two packets in each round trip of 20 ms plus the queue.
 const ANSWERS: u32 = 1_000_000;
 const PATH: Duration = Duration::from_millis(20);
 const SLOTS_A_SECOND: u32 = 2_000;

@@ -1,4 +1,4 @@
-//! QoS flows of one DRB of which some are marked here, some at the UPF and some nowhere.
+//! QoS flows of one DRB, some marked here, some at the UPF, and some not marked.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A DRB gets another configuration while connections go on over it: marks that their senders received stay.
+//! A DRB gets another configuration while connections use it: the marks that their senders received are kept.
 
 use crate::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::packet::AccEcnCounters;

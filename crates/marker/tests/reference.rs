@@ -1,4 +1,4 @@
-//! The reference of laws has what the laws say of themselves.
+//! The reference of laws matches the properties of the laws.
 #![cfg(feature = "serde")]
 
 use std::path::Path;

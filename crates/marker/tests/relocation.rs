@@ -1,4 +1,4 @@
-//! A UE moves to another CU-UP while connections go on: what their senders see before and after it.
+//! A UE moves to another CU-UP while connections go on: the feedback that their senders see before and after the move.
 
 use crate::bytes::{Flow, checksums_are_valid, view};
 use crate::state;

@@ -1,4 +1,4 @@
-//! The marker as a scenario names it.
+//! Configuration of the marker in a scenario.
 #![cfg(feature = "serde")]
 
 use tidemark_core::Duration;

@@ -1,4 +1,4 @@
-//! A DRB whose PDCP sends PDUs to two DUs, of which one is announced.
+//! A DRB whose PDCP sends PDUs to two DUs. Only the PDUs to one DU are announced.
 
 use tidemark_core::{Bytes, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};

@@ -1,4 +1,4 @@
-//! Delays that a law holds a queue to, as a report shows them.
+//! Target delays of a law, as the results of a run show them.
 
 use tidemark_core::Duration;
 use tidemark_marker::{LawConfig, Mode, RampConfig, TideConfig};

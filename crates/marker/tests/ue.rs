@@ -1,4 +1,4 @@
-//! A UE's counters and states, as a gNB asks for them.
+//! Counters and state of a UE, as a gNB reads them.
 
 use crate::bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};

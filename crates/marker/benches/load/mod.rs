@@ -1,4 +1,4 @@
-//! The load that both benchmarks put on the packet path.
+//! The load of both benchmarks on the packet path.
 #![allow(dead_code)] // each benchmark uses its own part of it
 
 #[path = "../../tests/common/bytes.rs"]

@@ -1,4 +1,4 @@
-//! SDUs that PDCP discards once it has numbered them.
+//! SDUs that PDCP discards after numbering them.
 
 use tidemark_core::Instant;
 

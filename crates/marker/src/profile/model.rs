@@ -1,4 +1,4 @@
-//! The table against a list of all SDUs that were sent.
+//! Test of the table against a list of all SDUs that were sent.
 
 use alloc::vec::Vec;
 

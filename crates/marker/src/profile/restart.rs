@@ -1,11 +1,11 @@
-//! Numbers that start afresh: after a handover, or where the SNs of a sender say so.
+//! Restarts of the SNs: after a handover, or if the SNs of a sender show one.
 
 use super::ProfileTable;
 
-/// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs [`NEW_RUN`]
-/// SDUs in sequence to be believed, and then starts the table afresh (re-establishment, handover).
+/// A jump of the SN by at most this many counts as SDUs that PDCP never sent. A longer one needs [`NEW_RUN`] SDUs in
+/// sequence to be believed, and then restarts the table (re-establishment, handover).
 pub(super) const MAX_GAP: i64 = 1_024;
-/// SNs that go on from one another before they are believed to be new numbers: more than a thread that was late with a batch announces.
+/// Consecutive SNs after which they count as new numbers: more than a thread announces that was late with a batch.
 pub(super) const NEW_RUN: u8 = 8;
 
 impl ProfileTable {

@@ -1,4 +1,4 @@
-//! What the table says of single reports, and in any order of events.
+//! Tests of the table with single reports, and with any order of events.
 
 use super::restart::NEW_RUN;
 use super::*;

@@ -33,8 +33,8 @@ const MASK: u32 = (1 << 24) - 1;
 const FIRST_CEP: u8 = 5;
 /// Marks that the ACE field can count at once: it has three bits.
 const MAX_ACE_MARKS: u16 = 7;
-/// Bytes by which an acknowledgement may be ahead of what passed here, since some of a flow may pass elsewhere. One further ahead
-/// is of what was never sent: its sender ignores it (RFC 9293 3.10.7.4), and a state moved on by it would take all others for old.
+/// Bytes by which an acknowledgement may be ahead of the data seen here, since part of a flow may pass elsewhere. One further ahead is for
+/// data never sent. Its sender ignores it (RFC 9293 3.10.7.4), and if it changed the state, all others would seem old.
 const MAX_AHEAD: u32 = 1 << 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -201,7 +201,7 @@ impl AccEcn {
         true
     }
 
-    /// Marks that were not told and never will be are added to `marks_let_go`.
+    /// Handles an uplink segment. Marks that no acknowledgement will carry any more are added to `marks_let_go`.
     #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
         let beyond = tcp.ack.wrapping_sub(self.segments.end()).cast_signed();
@@ -249,7 +249,7 @@ impl AccEcn {
         changes.then(|| TcpFeedback::AccEcn(self.added()))
     }
 
-    /// Change that makes an acknowledgement's counters those that the last one passed on with.
+    /// Change that gives an acknowledgement the counters of the last one.
     // Given what it needs of the segment, so that no other's view need be put together in memory.
     #[cold]
     fn repeat(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
@@ -281,8 +281,8 @@ impl AccEcn {
         self.due_bytes = if has_byte_counter { self.due_bytes.min(flight) } else { 0 };
     }
 
-    /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
-    /// at least every third mark (RFC 9768 3.2.2.5.1), so that a step of five and more is one backwards.
+    /// True for an acknowledgement with the same number as the last one that was sent before it: its counters are behind. The
+    /// client reports at least every third mark (RFC 9768 3.2.2.5.1), so a step of five or more is a step backwards.
     #[inline]
     fn is_overtaken(&self, tcp: &TcpView, counted: u8) -> bool {
         match (tcp.accecn.and_then(|fields| fields.ceb), seen(self.client.ceb)) {
@@ -307,7 +307,7 @@ impl AccEcn {
         }
     }
 
-    /// Tells what the segments acknowledged since `before` have room for.
+    /// Carries as many marks as the segments acknowledged since `before` have room for.
     fn release_packets(&mut self, before: u32, counted: u8) {
         let packets = self.segments.between(before, self.ack);
         // More segments than three bits count: an acknowledgement may tell no more marks than that (RFC 9768 3.2.2.5).

@@ -85,7 +85,7 @@ impl Feedback {
         }
     }
 
-    /// Marks that acknowledgements to come are to carry.
+    /// Marks for later acknowledgements.
     pub(crate) fn pending(&self) -> u32 {
         match &self.agreed {
             Agreed::AccEcn(state) => state.pending(),
@@ -94,7 +94,7 @@ impl Feedback {
         }
     }
 
-    /// Takes in the law's mark of this downlink segment. True if acknowledgements will carry the mark and the packet stays as it is.
+    /// Takes the law's mark of this downlink segment. True if acknowledgements will carry the mark and the packet stays unchanged.
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
         // A segment that sets up the connection is never touched, in either direction, and what carries no data is not acknowledged.
@@ -108,7 +108,8 @@ impl Feedback {
         }
     }
 
-    /// A segment passes upwards: what to write into it. Marks that were not told and never will be are added to `marks_let_go`.
+    /// Handles an uplink segment, and gives the feedback to write into it. Marks that no acknowledgement will carry any more are added to
+    /// `marks_let_go`.
     #[inline(always)]
     pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
         // Here the bits of the feedback negotiate (RFC 9768 3.1.1): they are no counter to add to.

@@ -1,4 +1,4 @@
-//! Packets of a server and a UE as bytes, beside the values that they were made from.
+//! Packets of a server and a UE as bytes, with the values from which they were made.
 #![allow(dead_code)] // each test file uses its own part of it
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! A DU as small as it can be: one RLC queue, served slot by slot, that reports as shipped gNBs do.
+//! A minimal DU: one RLC queue, served slot by slot, with the reports of real gNBs.
 #![allow(dead_code)] // each test file uses its own part of it
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! States of a UE made of arbitrary bytes, and packets of a connection that they name. The fuzz target `relocation` and a property test share it.
+//! States of a UE made from arbitrary bytes, and packets of one of their connections. The fuzz target `relocation` and a property test share it.
 #![allow(clippy::indexing_slicing)]
 
 use super::bytes::{Flow, checksums_are_valid, view};

@@ -1,4 +1,4 @@
-//! Configurations of DRBs that arbitrary bytes describe.
+//! Configurations of DRBs made from arbitrary bytes.
 
 use tidemark_core::Duration;
 use tidemark_marker::{

@@ -1,4 +1,4 @@
-//! Feedback of a TCP connection as both its ends see it.
+//! Feedback of a TCP connection as both of its ends see it.
 
 /// Feedback of a TCP connection as it passed, by its addresses and ports.
 #[derive(Clone, Copy, Default)]

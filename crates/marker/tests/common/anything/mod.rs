@@ -1,5 +1,5 @@
-//! The packet path driven by arbitrary bytes: what they say happens, in any order, and after each event what must hold
-//! is asserted. The fuzz target `path` and the property test in `hostile.rs` share it.
+//! The packet path driven by arbitrary bytes: they choose events in any order, and the invariants are checked after each
+//! event. The fuzz target `path` and the property test in `hostile.rs` share it.
 #![allow(clippy::indexing_slicing)]
 
 #[path = "../choices.rs"]

@@ -1,4 +1,4 @@
-//! Packets that arbitrary bytes describe.
+//! Packets made from arbitrary bytes.
 
 use tidemark_core::Ecn;
 

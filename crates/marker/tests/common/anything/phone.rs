@@ -1,4 +1,4 @@
-//! A UE as the test knows it beside the marker.
+//! State of a UE that the test tracks besides the marker.
 
 use std::collections::BTreeMap;
 
