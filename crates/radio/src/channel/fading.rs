@@ -181,33 +181,7 @@ impl Fading {
     /// h of one antenna at each point of the band.
     fn amplitudes(&self, waves: &Waves, now: Instant) -> [Complex; POINTS] {
         let t = now.as_secs_f64();
-        // Sums in four lanes side by side, an order that every compiler keeps.
-        let mut sums = [[[0.0; LANES]; 2]; POINTS];
-        for first in (0..WAVES).step_by(LANES) {
-            let of = |values: &[f64; WAVES]| {
-                let mut lanes = [0.0; LANES];
-                lanes.copy_from_slice(&values[first..first + LANES]);
-                lanes
-            };
-            let (doppler_hz, phase) = (of(&waves.doppler_hz), of(&waves.phase));
-            let (step_re, step_im) = (of(&waves.step_re), of(&waves.step_im));
-            let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                let h = Complex::turned(doppler_hz[lane] * t + phase[lane]);
-                (re[lane], im[lane]) = (h.re, h.im);
-            }
-            for (point, [sum_re, sum_im]) in sums.iter_mut().enumerate() {
-                for lane in 0..LANES {
-                    if point > 0 {
-                        let (a, b) = (re[lane], im[lane]);
-                        re[lane] = a * step_re[lane] - b * step_im[lane];
-                        im[lane] = a * step_im[lane] + b * step_re[lane];
-                    }
-                    sum_re[lane] += re[lane];
-                    sum_im[lane] += im[lane];
-                }
-            }
-        }
+        let sums = sums(waves, t);
         // The wave in line of sight comes first, so that it is the same at every point.
         let others = (1.0 / (1.0 + self.rice_k)).sqrt();
         let mut direct = Complex { re: 0.0, im: 0.0 };
@@ -224,6 +198,39 @@ impl Fading {
         }
         points
     }
+}
+
+/// Sums of the waves' real and imaginary parts at each point of the band, in lanes, at `t` seconds. The order of additions is
+/// written out and nothing is fused, so wider registers give the same bits.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn sums(waves: &Waves, t: f64) -> [[[f64; LANES]; 2]; POINTS] {
+    let mut sums = [[[0.0; LANES]; 2]; POINTS];
+    for first in (0..WAVES).step_by(LANES) {
+        let of = |values: &[f64; WAVES]| {
+            let mut lanes = [0.0; LANES];
+            lanes.copy_from_slice(&values[first..first + LANES]);
+            lanes
+        };
+        let (doppler_hz, phase) = (of(&waves.doppler_hz), of(&waves.phase));
+        let (step_re, step_im) = (of(&waves.step_re), of(&waves.step_im));
+        let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let h = Complex::turned(doppler_hz[lane] * t + phase[lane]);
+            (re[lane], im[lane]) = (h.re, h.im);
+        }
+        for (point, [sum_re, sum_im]) in sums.iter_mut().enumerate() {
+            for lane in 0..LANES {
+                if point > 0 {
+                    let (a, b) = (re[lane], im[lane]);
+                    re[lane] = a * step_re[lane] - b * step_im[lane];
+                    im[lane] = a * step_im[lane] + b * step_re[lane];
+                }
+                sum_re[lane] += re[lane];
+                sum_im[lane] += im[lane];
+            }
+        }
+    }
+    sums
 }
 
 /// The next whole number below; of numbers below 2^51, where adding this constant rounds.
