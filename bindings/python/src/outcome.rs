@@ -59,7 +59,7 @@ impl Outcome {
 
     /// Writes the folder of the run, as the command does.
     fn write(&self, folder: PathBuf) -> PyResult<()> {
-        Ok(output::write_folder(&folder, &self.0, Some(self.page()?))?)
+        Ok(output::write_folder(&folder, &self.0, Some(tidemark_report::page))?)
     }
 }
 

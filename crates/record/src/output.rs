@@ -1,7 +1,8 @@
 //! The folder that a run leaves: `summary.json`, the CSV [`FILES`] with `columns.csv`, `scenario.toml`, and the report.
 
-use std::io;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::{io, iter, thread};
 
 use serde::Serialize;
 
@@ -17,18 +18,23 @@ const SUMMARY: &str = "summary.json";
 const REPORT: &str = "report.html";
 
 /// Writes the folder, with the report's page if there is one, and makes the folder if it is missing. If the program is
-/// killed meanwhile, or the disk is full, the previous result is whole, or there is none.
+/// killed meanwhile, or the disk is full, the previous result is whole, or there is none. The page is made on another thread.
 ///
 /// # Errors
 /// An error of the system, with the path.
-pub fn write_folder(folder: &Path, result: &RunResult, page: Option<String>) -> io::Result<()> {
-    let tables = FILES.iter().filter_map(|file| Some((file.name, file.text(result)?)));
-    let others = [("scenario.toml", result.scenario.clone()), (COLUMNS, columns_csv())];
-    let page = page.map(|page| (REPORT, page));
-    let summary = (SUMMARY, summary(result)?);
-    let files: Vec<_> = tables.chain(others).chain(page).chain([summary]).collect();
-    staging::replace(folder, names(), &files)
+pub fn write_folder(folder: &Path, result: &RunResult, page: Option<Page>) -> io::Result<()> {
+    let tables = FILES.iter().filter_map(|file| Some(Ok((file.name, file.text(result)?))));
+    let others = [("scenario.toml", result.scenario.clone()), (COLUMNS, columns_csv())].map(Ok);
+    thread::scope(|threads| {
+        let page = page.map(|page| threads.spawn(move || page(result)));
+        let page = page.into_iter().map(|page| Ok((REPORT, page.join().unwrap_or_else(|panic| resume_unwind(panic))?)));
+        let summary = iter::once_with(|| Ok((SUMMARY, summary(result)?)));
+        staging::replace(folder, names(), tables.chain(others).chain(page).chain(summary))
+    })
 }
+
+/// Maker of the report's page.
+pub type Page = fn(&RunResult) -> serde_json::Result<String>;
 
 /// Names of the files of a result. The first is the file without which there is no result.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -81,30 +81,33 @@ fn sweep(results: &Path) {
     }
 }
 
-/// Writes files, by their paths inside the folder, in place of old ones. The old files are removed in their order, then
-/// the new ones appear in theirs. The file that shows that there is a result should be the first of the old files and
-/// the last of the new ones.
+/// Writes files, by their paths inside the folder, in place of old ones. Each file's text is asked for when the one before is on the
+/// disk. The old files are removed in their order, then the new ones appear in theirs. The file that shows that there is
+/// a result should be the first of the old files and the last of the new ones.
 ///
 /// # Errors
-/// An error of the system, with the path. If a file could not be written, nothing has changed.
+/// An error of the system, with the path, or that of a text. If a file could not be written, nothing has changed.
 pub fn replace<'a>(
     folder: &Path,
     old: impl IntoIterator<Item = &'a str>,
-    files: &[(impl AsRef<Path>, impl AsRef<[u8]>)],
+    files: impl IntoIterator<Item = io::Result<(impl AsRef<Path>, impl AsRef<[u8]>)>>,
 ) -> io::Result<()> {
     let staged = Staging::new(folder)?;
-    for (name, bytes) in files {
-        let path = staged.path().join(name);
+    let mut written = Vec::new();
+    for file in files {
+        let (name, text) = file?;
+        let path = staged.path().join(&name);
         make_parent(&path)?;
-        fs::write(&path, bytes).map_err(|error| named(&path, &error))?;
+        fs::write(&path, text).map_err(|error| named(&path, &error))?;
+        written.push(name);
     }
     for name in old {
         remove(&folder.join(name))?;
     }
-    for (name, _) in files {
-        let path = folder.join(name);
+    for name in written {
+        let path = folder.join(&name);
         make_parent(&path)?;
-        fs::rename(staged.path().join(name), &path).map_err(|error| named(&path, &error))?;
+        fs::rename(staged.path().join(&name), &path).map_err(|error| named(&path, &error))?;
     }
     Ok(())
 }
@@ -143,7 +146,7 @@ mod tests {
         }
         let lock = File::open(alive.join(LOCK)).unwrap();
         lock.lock().unwrap();
-        replace(&folder, ["old"], &[("deep/new", "text")]).unwrap();
+        replace(&folder, ["old"], [Ok(("deep/new", "text"))]).unwrap();
         assert_eq!(fs::read_to_string(folder.join("deep/new")).unwrap(), "text");
         assert!(!dead.exists() && alive.exists());
         drop(lock);

@@ -79,7 +79,7 @@ impl Application {
             |(series, means): &(Series, Vec<_>)| json!({ "name": series.name, "unit": series.unit, "values": means });
         data["application"] = all.series.iter().map(of).collect();
         let page = tidemark_report::with_data(&data.to_string());
-        staging::replace(folder, [], &[("report.html", page)]).into_diagnostic()?;
+        staging::replace(folder, [], [Ok(("report.html", page))]).into_diagnostic()?;
         Ok(all)
     }
 

@@ -199,7 +199,7 @@ impl StudyOptions {
         files.push(("units.csv".into(), table.units_csv()));
         files.push((TABLE.into(), table.csv()));
         let unwritten = "the study's table could not be written: its runs are kept";
-        staging::replace(out, [TABLE, PAGE], &files).into_diagnostic().wrap_err(unwritten)?;
+        staging::replace(out, [TABLE, PAGE], files.into_iter().map(Ok)).into_diagnostic().wrap_err(unwritten)?;
         Ok((table, found))
     }
 }
@@ -282,9 +282,9 @@ fn write_series(table: &Table, store: &Store) -> Result<()> {
     keys.dedup();
     for key in keys {
         let record = store.get(key).map_err(|error| miette!("{error}"))?;
-        let files: Vec<_> = record.iter().flat_map(|record| record.series_files()).collect();
+        let files = record.iter().flat_map(|record| record.series_files()).map(Ok);
         let folder = store.folder().join("series").join(key);
-        staging::replace(&folder, [], &files).into_diagnostic().wrap_err("the series could not be written")?;
+        staging::replace(&folder, [], files).into_diagnostic().wrap_err("the series could not be written")?;
     }
     Ok(())
 }

@@ -60,7 +60,8 @@ impl Marks {
     /// # Errors
     /// What the system says.
     pub(super) fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
-        staging::replace(folder, [MARKS], &[("scenario.toml", scenario.text.clone()), (MARKS, self.csv())])
+        let files = [("scenario.toml", scenario.text.clone()), (MARKS, self.csv())];
+        staging::replace(folder, [MARKS], files.map(Ok))
     }
 }
 
