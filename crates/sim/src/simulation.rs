@@ -227,7 +227,7 @@ impl<'a> Simulation<'a> {
         let zero = Instant::ZERO;
         self.shards.iter_mut().for_each(|whole| whole.begin(self.scenario.handovers()));
         self.marks.schedule(zero, zero + self.scenario.warmup, Mark::WarmUpEnds);
-        self.marks.schedule(zero, zero + self.scenario.sample_interval, Mark::Sample);
+        self.marks.schedule(zero, zero + self.scenario.sample_interval(), Mark::Sample);
         self.marks.schedule(zero, zero + self.scenario.duration + Duration::from_nanos(1), Mark::End);
     }
 
@@ -246,6 +246,7 @@ impl<'a> Simulation<'a> {
 
     /// Runs from mark to mark, and says how far that was.
     fn run_shards(&mut self, proceed: impl Fn(Instant) -> bool) -> Instant {
+        let interval = self.scenario.sample_interval();
         loop {
             let (now, mark) = self.next_mark();
             let radio = self.radio.as_ref();
@@ -259,7 +260,7 @@ impl<'a> Simulation<'a> {
                 Mark::Measurement => self.measure(now),
                 Mark::WarmUpEnds => self.end_warm_up(now),
                 Mark::Sample => {
-                    self.marks.schedule(now, now + self.scenario.sample_interval, Mark::Sample);
+                    self.marks.schedule(now, now + interval, Mark::Sample);
                     if !proceed(now) {
                         return now;
                     }

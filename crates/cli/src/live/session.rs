@@ -18,7 +18,7 @@ use tidemark_emu::namespace::{Guard, Namespace, Variable};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Command, Control, Core, Driver, Link, Plan, Tun, addresses, routing};
-use tidemark_sim::scenario::{NamedUe, Scenario, Server};
+use tidemark_sim::scenario::{NamedUe, SAMPLE_INTERVAL, Scenario, Server};
 use tidemark_sim::{Lateness, RunResult};
 
 use super::modem::Inbox;
@@ -306,7 +306,8 @@ impl Options {
         };
         let watch = Arc::new(Mutex::new(watch));
         let (driver, control) =
-            Driver::new(&plan, link, Arc::clone(&watch), scenario.sample_interval).map_err(refused)?;
+            Driver::new(&plan, link, Arc::clone(&watch), scenario.sample_interval.unwrap_or(SAMPLE_INTERVAL))
+                .map_err(refused)?;
         Ok((driver, Recording { control, watch, shared, writer }))
     }
 

@@ -47,10 +47,11 @@ impl Scenario {
         if self.warmup >= self.duration {
             return error("warmup", format!("must be shorter than the duration, {}", self.duration));
         }
-        if self.sample_interval > self.duration {
+        let interval = self.sample_interval();
+        if interval > self.duration {
             return error("sample_interval", format!("must be at most the duration, {}", self.duration));
         }
-        if self.duration.as_nanos() / self.sample_interval.as_nanos() > MAX_SAMPLES {
+        if self.duration.as_nanos() / interval.as_nanos() > MAX_SAMPLES {
             return error("sample_interval", format!("makes more than {MAX_SAMPLES} intervals: use a longer one"));
         }
         Ok(())
@@ -118,6 +119,8 @@ fn check_names<'a>(list: &str, names: impl Iterator<Item = &'a String>) -> Resul
 mod tests {
     use std::path::Path;
 
+    use tidemark_core::Duration;
+
     use super::*;
 
     const TEXT: &str = r#"
@@ -179,6 +182,22 @@ round_trip = "10 ms"
         assert!(lines[0].contains("t.toml:5: sed:") && lines[0].contains("did you mean `seed`?"), "{said}");
         assert!(lines[1].contains("t.toml:7: marker.law: unknown name `tyde`"), "{said}");
         assert!(lines[2].contains("t.toml:9: ue.0.channel.snr:") && lines[2].contains("`snr_db`"), "{said}");
+    }
+
+    #[test]
+    fn a_long_run_of_many_has_a_long_interval_unless_it_names_one() {
+        let interval = |assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            let scenario = Scenario::parse("t.toml", TEXT, Path::new(""), &assignments).unwrap();
+            (scenario.sample_interval(), scenario.outline())
+        };
+        assert_eq!(interval(&[]).0, Duration::from_millis(100));
+        // 500 UEs and as many flows for an hour: 720 intervals.
+        let (long, outline) = interval(&["duration=3600 s", "ue.0.count=500"]);
+        assert_eq!(long, Duration::from_secs(10));
+        assert!(outline.ends_with("series of 360000 rows"), "{outline}");
+        let wish = interval(&["duration=3600 s", "ue.0.count=500", "sample_interval=1 s"]);
+        assert_eq!(wish.0, Duration::from_secs(1));
     }
 
     #[test]

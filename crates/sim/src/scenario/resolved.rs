@@ -13,6 +13,7 @@ impl Scenario {
         let mut whole = self.clone();
         // A width is another way to say the number of resource blocks, and a scenario has one of the two.
         (whole.cell.bandwidth_mhz, whole.cell.prbs) = (None, self.cell.resource_blocks());
+        whole.sample_interval = Some(self.sample_interval());
         whole.cell.scheduling_lead = Some(self.cell.scheduling_lead());
         for ue in &mut whole.ue {
             let config = ue.config(self);

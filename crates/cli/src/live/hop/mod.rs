@@ -15,7 +15,7 @@ use tidemark_emu::lease::Lease;
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Hop as Driver, HopCommand, HopPlan};
 use tidemark_sim::RunResult;
-use tidemark_sim::scenario::Scenario;
+use tidemark_sim::scenario::{SAMPLE_INTERVAL, Scenario};
 
 use self::record::Recorder;
 use self::status::Running;
@@ -93,7 +93,9 @@ impl Hop {
         let running = Arc::new(Running::default());
         let recorder = Arc::new(Mutex::new(Recorder::new(&scenario, &routers, Arc::clone(&running))));
         let plan = HopPlan { interfaces: [self.left.clone(), self.right.clone()], routers, seed: scenario.seed };
-        let (hop, control) = Driver::new(&plan, Arc::clone(&recorder), scenario.sample_interval).map_err(refused)?;
+        let (hop, control) =
+            Driver::new(&plan, Arc::clone(&recorder), scenario.sample_interval.unwrap_or(SAMPLE_INTERVAL))
+                .map_err(refused)?;
         running.listen(&lease.socket(), format!("{}, hop: {} to {}", scenario.name, self.left, self.right))?;
         if let Some(port) = self.web {
             eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running))?);
