@@ -74,7 +74,7 @@ def test_another_user_may_not_ask(running):
 @pytest.mark.brief
 def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, nothing_left):
     cell, log = running()
-    assert "another channel" in ctl("set", "ue.0.channel.snr_db=3")
+    assert "changed channel" in ctl("set", "ue.0.channel.snr_db=3")
     assert "another law" in ctl("set", "marker.law=ramp", "marker.high=20 ms")
     assert "nothing changed" in ctl("set", "marker.law=ramp")
     # Another law drops the fields that it lacks.

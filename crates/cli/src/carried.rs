@@ -1,6 +1,6 @@
-//! Files of the project that the command carries inside.
+//! Files of the project that are compiled into the command.
 
-/// Text of a file, by its path from the root of the project; the build script says where that is, in a clone and in a package.
+/// Text of a file, by its path from the project's root. The build script finds the root, in a clone as in a package.
 macro_rules! carried {
     ($($part:literal),+) => {
         include_str!(concat!(env!("TIDEMARK_CARRIED"), "/", $($part),+))

@@ -1,4 +1,4 @@
-//! `tidemark check`: a scenario read and checked, and what it comes to with every default.
+//! `tidemark check`: checks scenarios and studies, and prints a scenario with every default filled in.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use tidemark_terminal::say;
 /// Arguments of `tidemark check`.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Files of scenarios and studies; - for the standard input
+    /// Scenario or study files; - reads standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -24,10 +24,10 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// Prints a line about each scenario, or all of it, and its warnings; of a study a line about its points. All files are checked.
+    /// Prints a line about each scenario, or the whole scenario, and its warnings. Prints a line about the points of a study. Checks all files.
     ///
     /// # Errors
-    /// Those of scenarios and of points that can't be run: all but the last are printed here.
+    /// An invalid scenario or point. All errors but the last are printed here.
     pub(crate) fn execute(&self) -> Result<()> {
         let checked = self.files.iter().map(|file| self.one(&input::read(file)?));
         let mut errors: Vec<_> = checked.filter_map(Result::err).collect();

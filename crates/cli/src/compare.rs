@@ -1,4 +1,5 @@
-//! `tidemark compare`: runs side by side, as a whole, UEs, both directions apart, and flows matched by name; with intervals where there are several seeds.
+//! `tidemark compare`: shows runs side by side: the whole run, UEs (downlink and uplink apart) and flows, matched by name. Several seeds give
+//! intervals.
 
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -25,7 +26,7 @@ const OF_DOWNLINK: [Figure; 6] = [
     ("marks", &["marked"], 0),
     ("drops", &["dropped"], 0),
 ];
-/// Columns of its uplink: packets wait at the UE, and are marked at the gNB.
+/// Columns of a UE's uplink: packets wait at the UE and are marked at the gNB.
 const OF_UPLINK: [Figure; 6] = [
     ("Mbit/s", &["uplink", "throughput_mbps"], 2),
     ("wait ms: p50", &["uplink", "queue_ms", "p50"], 1),
@@ -34,7 +35,7 @@ const OF_UPLINK: [Figure; 6] = [
     ("marks", &["uplink", "marked"], 0),
     ("lost blocks", &["uplink", "lost_blocks"], 0),
 ];
-/// Columns of a flow, whichever way it goes.
+/// Columns of a flow in either direction.
 const OF_FLOW: [Figure; 7] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("one-way ms: p50", &["owd_ms", "p50"], 1),
@@ -80,7 +81,7 @@ struct Side {
     runs: Vec<(u64, Value)>,
 }
 
-/// A kind of row: its heading, its noun, its figures, and where `summary.json` has it.
+/// A kind of row: heading, noun, figures, and place in `summary.json`.
 struct Kind {
     heading: &'static str,
     noun: &'static str,
@@ -94,7 +95,7 @@ const KINDS: [Kind; 6] = [
     // A run without a cell has nothing in common with one.
     Kind { heading: "run", noun: "run", figures: &OF_RUN, list: None, is_there: |run| run["cell"].is_object() },
     Kind { heading: "downlink", noun: "UE", figures: &OF_DOWNLINK, list: Some("ues"), is_there: |_| true },
-    // What a UE sent is absent where it could not send.
+    // A UE that could not send has no uplink.
     Kind {
         heading: "uplink",
         noun: "UE",
@@ -122,9 +123,9 @@ const KINDS: [Kind; 6] = [
 /// Arguments of `tidemark compare`.
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// Folder of the baseline: of one run, or of `run --seeds`
+    /// Folder of the baseline: a single run or a `run --seeds`
     baseline: PathBuf,
-    /// Folders to compare with it, one after the other
+    /// Folders to compare with the baseline, one by one
     #[arg(required = true)]
     others: Vec<PathBuf>,
     #[command(flatten)]
@@ -143,12 +144,12 @@ struct Change<'a> {
     before: Option<f64>,
     after: Option<f64>,
     difference: Option<f64>,
-    /// Half of the difference's interval of 95 %; absent for one seed.
+    /// Half-width of the difference's 95 % confidence interval; absent for one seed.
     half: Option<f64>,
 }
 
 impl Compare {
-    /// Prints what other runs have beside a baseline, seed by seed where there are several.
+    /// Prints other runs beside a baseline, seed by seed where there are several.
     ///
     /// # Errors
     /// A folder whose summaries can't be read, or seeds that can't be paired.
@@ -172,7 +173,7 @@ impl Compare {
             KINDS.iter().for_each(|kind| kind.side_by_side(&before, after, &seeds));
             match seeds[..] {
                 [_] => say!(
-                    "One seed each: a difference may be the seed's, not that of what you changed. `tidemark run --seeds 10` \
+                    "One seed each: a difference may come from the seed, not from your change. `tidemark run --seeds 10` \
                      pools seeds in a folder, and compare says then what is sure."
                 ),
                 _ => say!(
@@ -204,7 +205,7 @@ pub(crate) struct Pooled {
     /// Seeds that have it.
     seeds: usize,
     mean: f64,
-    /// Half of the interval of 95 %; absent for one seed.
+    /// Half-width of the 95 % confidence interval; absent for one seed.
     half: Option<f64>,
 }
 
@@ -268,7 +269,7 @@ impl Side {
         Self { label, runs: runs.map(|of| (of["seed"].as_u64().unwrap_or_default(), of)).collect() }
     }
 
-    /// Every figure that this side or another has, with the differences over these seeds.
+    /// Lists every figure of either side, with the differences over these seeds.
     fn changes<'a>(&'a self, other: &'a Self, seeds: &[(u64, u64)]) -> Vec<Change<'a>> {
         let mut changes = Vec::new();
         for kind in &KINDS {
@@ -315,14 +316,14 @@ impl Side {
         self.runs.iter().find(|(own, _)| *own == seed).map(|(_, summary)| summary)
     }
 
-    /// Seeds of this side and of another that are compared: those that both have, or the only one of each.
+    /// Pairs of seeds to compare: the seeds that both sides have, or the only one of each.
     fn paired(&self, other: &Self) -> Result<Vec<(u64, u64)>> {
         let common: Vec<_> =
             self.runs.iter().filter(|(seed, _)| other.run(*seed).is_some()).map(|(seed, _)| (*seed, *seed)).collect();
         match (&common[..], &self.runs[..], &other.runs[..]) {
             ([], [(own, _)], [(others, _)]) => Ok(vec![(*own, *others)]),
             ([], ..) => Err(miette!(
-                "{} and {} have no seed in common: run both with --seeds, which counts from 1",
+                "{} and {} have no seed in common: run both with --seeds, which starts at seed 1",
                 self.label,
                 other.label
             )),
@@ -337,24 +338,24 @@ impl Kind {
         Sheet::new(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>(), 1, &LAST)
     }
 
-    /// Prints a table, and that it has the worst of this many rows where these are too many.
+    /// Prints a table, and a note if it shows only the worst of this many rows.
     fn say(&self, table: &Sheet, rows: usize) {
         if !table.is_empty() {
             say!("{}", table.draw());
         }
         if rows > MAX_ROWS {
             let noun = self.noun;
-            say!("(of {rows} {noun}s the {WORST} with the longest delays: `--format csv` has all)");
+            say!("(the {WORST} of {rows} {noun}s with the longest delays; `--format csv` has all)");
         }
     }
 
-    /// Entries of this kind that a run has.
+    /// Entries of this kind in a run.
     fn entries<'a>(&self, summary: &'a Value) -> impl Iterator<Item = &'a Value> {
         let entries = self.list.map_or(slice::from_ref(summary), |name| list(summary, name));
         entries.iter().filter(|entry| (self.is_there)(entry))
     }
 
-    /// Name of an entry; that of a run is its scenario's, and says nothing of what is compared.
+    /// Name of an entry. A run's own name is its scenario's and does not tell sides apart, so it is `all`.
     fn name<'a>(&self, entry: &'a Value) -> Option<&'a str> {
         self.list.map_or(Some("all"), |_| entry["name"].as_str())
     }
@@ -365,14 +366,14 @@ impl Kind {
         Estimate::of(&values.into_iter().flatten().collect::<Vec<_>>())
     }
 
-    /// Names that a run of one side and a run of another have, in their order.
+    /// Names that both runs have, in their order.
     fn all_names(&self, before: &Side, after: &Side) -> Vec<String> {
         let (Some((_, first)), Some((_, other))) = (before.runs.first(), after.runs.first()) else { return Vec::new() };
         let names = self.entries(first).filter_map(|entry| self.name(entry));
         names.filter(|name| self.entries(other).any(|twin| self.name(twin) == Some(name))).map(str::to_string).collect()
     }
 
-    /// All of these names, or of many those with the longest delay in the first run of either side, by its 95th percentile.
+    /// All of these names or, if there are too many, those with the longest delay (95th percentile) in the first run of either side.
     fn worst<'a>(&self, names: &'a [String], before: &Side, after: &Side) -> Vec<&'a String> {
         let delay = self.figures.iter().find(|(_, path, _)| path.last() == Some(&"p95"));
         let of = |side: &Side, name: &str| {
@@ -383,13 +384,13 @@ impl Kind {
         worst(names.iter().collect(), MAX_ROWS, |name| of(before, name).max(of(after, name)))
     }
 
-    /// Figure of a name at each seed.
+    /// Figure of a named entry for each seed.
     fn values(&self, side: &Side, name: &str, path: &[&str], seeds: impl Iterator<Item = u64>) -> Vec<Option<f64>> {
         let entry = |summary| self.entries(summary).find(|entry| self.name(entry) == Some(name));
         seeds.map(|seed| figure(entry(side.run(seed)?)?, path)).collect()
     }
 
-    /// Draws what both sides have by name, each figure before and after.
+    /// Draws the entries that both sides have, each figure before and after.
     fn changes(&self, names: &[String], before: &Side, after: &Side, seeds: &[(u64, u64)]) -> Sheet {
         let mut table = self.table();
         for name in self.worst(names, before, after) {
@@ -403,7 +404,7 @@ impl Kind {
         table
     }
 
-    /// Prints what both sides have, and counts what only one of them has: a program's flows have other ports in each run.
+    /// Prints the entries that both sides have, and counts those of one side only: a program's flows may have other ports in each run.
     fn side_by_side(&self, before: &Side, after: &Side, seeds: &[(u64, u64)]) {
         let names = self.all_names(before, after);
         self.say(&self.changes(&names, before, after, seeds), names.len());
@@ -417,12 +418,11 @@ impl Kind {
     }
 }
 
-/// A figure before and after, and by how much it changed: over several seeds with its interval, or that it is a tie. Of two zeros
-/// there is nothing to say.
+/// A figure before and after, and its change: with its interval over several seeds, or marked as a tie. Two zeros have no change.
 fn change(old: &[Option<f64>], new: &[Option<f64>], decimals: usize) -> String {
     let pairs: Vec<_> = old.iter().zip(new).filter_map(|(old, new)| Some(((*old)?, (*new)?))).collect();
     let mean = |values: &[Option<f64>]| Estimate::of(&values.iter().flatten().copied().collect::<Vec<_>>());
-    // Means are of the pairs, so that their difference is what is said; of a figure that one side lacks they are its own.
+    // Means are over the pairs, so that their difference is the printed one. A figure that one side lacks has the other's own mean.
     let (before, after) = if pairs.is_empty() {
         (mean(old), mean(new))
     } else {
@@ -436,7 +436,7 @@ fn change(old: &[Option<f64>], new: &[Option<f64>], decimals: usize) -> String {
         (Some(old), Some(new), _) if old.mean == 0.0 && new.mean == 0.0 => number(before),
         (_, _, Some(difference)) if difference.half.is_some() => {
             let tie = if difference.is_tie() == Some(true) { "tie: " } else { "" };
-            // A difference that is sure shows a digit of its interval, however small: `+0.00 ± 0.00` would be taken for none.
+            // A certain difference shows a digit of its interval, however small: `+0.00 ± 0.00` would look like none.
             let half = difference.half.filter(|half| *half > 0.0 && tie.is_empty()).unwrap_or(1.0);
             let decimals = decimals.max((-half.log10()).ceil().clamp(0.0, 6.0) as usize);
             format!("{sides} ({tie}{})", with_interval(difference, decimals, "+"))
@@ -448,7 +448,7 @@ fn change(old: &[Option<f64>], new: &[Option<f64>], decimals: usize) -> String {
     }
 }
 
-/// A mean with half of its interval, if it has one; `plus` is the sign of one above zero.
+/// A mean with the half-width of its interval, if it has one; `plus` is the sign of a positive mean.
 fn with_interval(of: Estimate, decimals: usize, plus: &str) -> String {
     let sign = if of.mean < 0.0 { "" } else { plus };
     match of.half {

@@ -1,4 +1,4 @@
-//! `tidemark completions`: what a shell completes after `tidemark`.
+//! `tidemark completions`: completion scripts for shells.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -9,7 +9,7 @@ use tidemark_terminal::say;
 /// Arguments of `tidemark completions`.
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to write the script for
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! Folder for results: what it has already is replaced by the results of the same scenario, and of another one only by force.
+//! Folder for results: results of the same scenario are replaced, those of another one only by force.
 
 use std::fs;
 use std::path::Path;
@@ -15,12 +15,12 @@ use crate::seeds;
 /// Option that replaces results.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Force {
-    /// Replace the results of another scenario, of other values or of more seeds that the folder has
+    /// Replace the folder's results even if they are of another scenario, other values or more seeds
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Makes the folder of a run, and proves that a file can be written there.
+/// Makes the folder of a run, and checks that a file can be written there.
 ///
 /// # Errors
 /// A folder that can't be written, or whose results would be lost.
@@ -34,7 +34,7 @@ pub(crate) fn for_run(out: &Path, scenario: &Scenario, force: Force) -> Result<(
     make(out)
 }
 
-/// Makes the folder of several seeds, and proves that a file can be written there.
+/// Makes the folder of several seeds, and checks that a file can be written there.
 ///
 /// # Errors
 /// A folder that can't be written, or whose results would be lost.
@@ -52,7 +52,7 @@ pub(crate) fn for_seeds(out: &Path, scenarios: &[Scenario], force: Force) -> Res
     make(out)
 }
 
-/// Makes the folder and proves that a file can be written there.
+/// Makes the folder, and checks that a file can be written there.
 ///
 /// # Errors
 /// A folder that can't be written.
@@ -71,13 +71,13 @@ fn keep(out: &Path, lost: Option<String>, Force { force }: Force) -> Result<()> 
     }
 }
 
-/// Scenario whose results a folder has; `None` where it has none. A text that is missing is like no other.
+/// Scenario whose results a folder has; `None` for a folder without results. A missing text equals no other.
 fn run_there(out: &Path) -> Option<String> {
     let text = || fs::read_to_string(out.join("scenario.toml")).unwrap_or_default();
     ["summary.json", MARKS].iter().any(|name| out.join(name).exists()).then(text)
 }
 
-/// Says in which lines the scenario of results is another one; `None` where it is the same.
+/// Says in which lines the scenario of the results differs; `None` where it is the same.
 fn differs(there: &str, text: &str) -> Option<String> {
     let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
     (there != text).then(|| format!("the results of another scenario:\n{}", difference(&lines(there), &lines(text))))

@@ -1,11 +1,11 @@
-//! Formats of what a command prints.
+//! Formats of a command's output.
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic as _, Result};
 use serde::Serialize;
 use tidemark_terminal::print;
 
-/// Format of what a command prints.
+/// Format of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Tables for people
@@ -27,7 +27,7 @@ pub(crate) struct Output {
 /// Prints rows as JSON or CSV.
 ///
 /// # Errors
-/// Rows that can't be written so.
+/// Rows that the format can't express.
 pub(crate) fn rows(format: Format, rows: &[impl Serialize]) -> Result<()> {
     match format {
         Format::Csv => print::data(&csv(rows)?),
@@ -39,7 +39,7 @@ pub(crate) fn rows(format: Format, rows: &[impl Serialize]) -> Result<()> {
 /// Text of a CSV file with these rows.
 ///
 /// # Errors
-/// Rows that can't be written so.
+/// Rows that the format can't express.
 pub(crate) fn csv(rows: &[impl Serialize]) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.serialize(row)).into_diagnostic()?;

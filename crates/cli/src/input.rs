@@ -13,7 +13,8 @@ const STDIN: &str = "-";
 /// Name of the standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard-input";
 
-/// Reads a scenario or a study. Traces and scenarios that it names are looked up from the folder of the file, or from the current one.
+/// Reads a scenario or a study. Traces and scenarios that it names are relative to the folder of the file, or to the current folder for
+/// standard input.
 ///
 /// # Errors
 /// A file that can't be read.

@@ -42,10 +42,10 @@ use tidemark_terminal::{error, interrupt};
 #[derive(Parser)]
 #[command(name = "tidemark", version = tidemark_version::VERSION, max_term_width = 100)]
 struct Arguments {
-    /// Print errors and warnings alone, and data that --format asks for
+    /// Print only errors, warnings and the data that --format asks for
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print what is done meanwhile, too
+    /// Print progress messages, too
     #[arg(short, long, global = true)]
     verbose: bool,
     #[command(subcommand)]
@@ -54,24 +54,24 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a scenario, once or with several seeds, or a study of it, and write results and report
+    /// Run a scenario, once or with several seeds, or a study, and write results and a report
     Run(Box<run::Run>),
-    /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
+    /// Compare the results of runs, flow by flow; folders with several seeds give intervals
     Compare(compare::Compare),
-    /// Tell why packets of a run were marked, and what came of it
+    /// Explain why packets of a run were marked, and how their senders reacted
     Explain(explain::Explain),
-    /// Print the tables of results that are there
+    /// Print the tables of existing results
     Report(report::Report),
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Realtime(realtime::Realtime),
-    /// Write a scenario to begin with
+    /// Write a first scenario
     New(new::New),
     /// Check scenarios and studies without running them
     Check(check::Check),
-    /// Say where the published experiments and the test cases of RFC 8867 are
+    /// Say how to run the published experiments and the test cases of RFC 8867
     Reproduce {
-        /// Arguments that `tidemark-papers` would be given
+        /// Arguments for `tidemark-papers`
         #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -82,7 +82,7 @@ enum Command {
         #[arg(value_enum, default_value = "scenario")]
         kind: schema::Kind,
     },
-    /// Print the completions of a shell: source them, or put them where the shell looks
+    /// Print the completion script of a shell: source it, or put it where the shell looks
     #[command(hide = true)]
     Completions(completions::Completions),
     /// Write the manual pages
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
 }
 
 impl Command {
-    /// True for what has a way of its own with signals, and needs a process without other threads.
+    /// True for a command that handles signals itself and needs a process without other threads.
     fn takes_signals(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
@@ -124,7 +124,7 @@ impl Command {
     /// Runs the command; gives its exit code.
     ///
     /// # Errors
-    /// Bad input, or what could not be run.
+    /// Bad input, or a command that could not be run.
     fn execute(self) -> miette::Result<u8> {
         if !self.takes_signals() {
             interrupt::listen();
@@ -143,7 +143,7 @@ impl Command {
             Self::Explain(explain) => explain.execute(),
             Self::Report(report) => report.execute(),
             Self::Reproduce { arguments } => Err(miette!(
-                "the papers are a program of their own, in a clone of the project: cargo run --release --package tidemark-papers -- {}",
+                "the papers have their own program, which runs in a clone of the project: cargo run --release --package tidemark-papers -- {}",
                 if arguments.is_empty() { "--help".into() } else { arguments.join(" ") }
             )),
             Self::Completions(completions) => completions.execute(Arguments::command()),

@@ -15,8 +15,8 @@ use crate::results;
 use crate::seeds::{self, POOL, SEED};
 use tidemark_terminal::{detail, interrupt, parallel, say};
 
-/// Runs a scenario with several seeds, each into a folder of its own, writes means with their intervals and prints them. Seeds that have
-/// ended when an interrupt comes are kept.
+/// Runs a scenario with several seeds, each into its own folder, then writes and prints means with their intervals. An interrupt keeps
+/// the seeds that have ended.
 ///
 /// # Errors
 /// A scenario that can't be run, a folder that can't be written, or an interrupt.
@@ -35,23 +35,23 @@ pub(crate) fn execute(scenarios: &[Scenario], out: &Path, force: Force, format: 
     }
     let pool = Pool::read(&done)?;
     let texts = [format::csv(pool.rows())?, serde_json::to_string_pretty(pool.rows()).into_diagnostic()? + "\n"];
-    let written = || "the results could not be written: what was there before is as it was, or gone";
+    let written = || "the results could not be written: earlier results are unchanged or gone";
     replace(out, &staging_folder, &done, &texts).into_diagnostic().wrap_err_with(written)?;
     match format {
         Format::Table => pool.print(),
         other => format::rows(other, pool.rows())?,
     }
     say!(
-        "{}: a folder for each seed, with its report; {} has the means. `tidemark compare` takes all of them as one.",
+        "{}: a folder for each seed, with its report; {} has the means. `tidemark compare` takes the whole folder.",
         out.display(),
         POOL[0]
     );
     ends.into_iter().collect::<Result<Vec<_>>>().map(drop)
 }
 
-/// Puts the seeds and their means in place of what the folder has.
+/// Replaces the folder's contents by the seeds and their means.
 fn replace(out: &Path, staging_folder: &Staging, done: &[PathBuf], texts: &[String]) -> std::io::Result<()> {
-    // A full disk shows here, while all that was there is whole.
+    // A full disk shows here, while the earlier results are still whole.
     for (name, text) in POOL.iter().zip(texts) {
         fs::write(staging_folder.path().join(name), text)?;
     }

@@ -1,4 +1,4 @@
-//! Commands that move real packets in real time. They need Linux: TUN devices, network namespaces and its sockets.
+//! Commands that move real packets in real time. They need Linux, for TUN devices, network namespaces and ECN on sockets.
 
 use clap::Subcommand;
 use miette::Result;
@@ -8,16 +8,16 @@ use crate::{endpoint, live};
 /// A command in real time.
 #[derive(Subcommand)]
 pub(crate) enum Realtime {
-    /// Run a command as a UE behind a cell, or the UEs and servers of a scenario, with real packets in real time
+    /// Run a command as a UE behind a cell, or a scenario's UEs and servers, with real packets in real time
     Shell(live::shell::Shell),
-    /// Run a command without marks, with marks and with an outage, and say how it fared
+    /// Run a command without marks, with marks and with an outage, and compare the three
     Test(live::trial::Test),
-    /// Query or change a live cell that is running
+    /// Query or change a running live cell
     Ctl(live::control::Ctl),
-    /// Be a gNB's user plane, or one half of it, with a live cell
+    /// Act as a gNB's user plane, or as one half of it, with a live cell
     #[command(subcommand)]
     Gnb(Gnb),
-    /// Put a bottleneck into a network, send L4S flows over it, find out what it does to ECN
+    /// Put a bottleneck into a network, send L4S flows over a path, or find out whether it keeps ECN
     #[command(subcommand)]
     Net(Net),
 }
@@ -25,18 +25,18 @@ pub(crate) enum Realtime {
 /// Part of a gNB.
 #[derive(Subcommand)]
 pub(crate) enum Gnb {
-    /// Be the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
+    /// Act as the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
     N3(live::tunnels::N3),
-    /// Be the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
+    /// Act as the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
     Cu(live::cu::Cu),
-    /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
+    /// Act as the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
     Du(live::tunnels::Du),
 }
 
 /// Part of a network.
 #[derive(Subcommand)]
 pub(crate) enum Net {
-    /// Be a wired bottleneck between two interfaces, of a rate, a delay and a queue discipline
+    /// Act as a wired bottleneck between two interfaces, with a rate, a delay and a queue discipline
     Hop(live::hop::Hop),
     /// Send an L4S flow over a real path
     Send(endpoint::Send),
@@ -47,15 +47,15 @@ pub(crate) enum Net {
 }
 
 impl Realtime {
-    /// True for what has a way of its own with signals, and needs a process without other threads.
+    /// True for a command that handles signals itself and needs a process without other threads.
     pub(crate) fn takes_signals(&self) -> bool {
         !matches!(self, Self::Test(_) | Self::Net(Net::Send(_) | Net::Receive(_)))
     }
 
-    /// Runs the command; gives the exit code, which is that of the cell for a command behind one.
+    /// Runs the command; gives the exit code, which for a live cell is that of the command behind it.
     ///
     /// # Errors
-    /// Bad input, or what could not be run.
+    /// Bad input, or a command that could not be run.
     pub(crate) fn execute(self) -> Result<u8> {
         match self {
             Self::Shell(shell) => shell.execute(),

@@ -1,4 +1,4 @@
-//! `tidemark report`: the tables of results that are there.
+//! `tidemark report`: prints the tables of existing results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use tidemark_terminal::{print, say};
 /// Arguments of `tidemark report`.
 #[derive(Args)]
 pub(crate) struct Report {
-    /// Folders that `tidemark run`, or a live cell with --out, has written
+    /// Folders written by `tidemark run` or by a live cell with --out
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// Add figures of the application itself to the page, from `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
+    /// Add the application's own figures to the page, from `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
     #[arg(long, value_name = "FILE")]
     series: Vec<PathBuf>,
-    /// Time from the start of the run to that of the application, whose clock begins there
+    /// Time from the start of the run to the start of the application, where its clock begins
     #[arg(long, value_name = "TIME", default_value = "0 s", requires = "series")]
     series_at: Duration,
     #[command(flatten)]
@@ -45,7 +45,7 @@ impl Report {
     /// Adds the application's figures to the page of a run, and prints them.
     fn join(&self) -> Result<()> {
         let [folder] = &self.folders[..] else {
-            return Err(miette!("--series: belongs to one FOLDER: an application's figures are those of one run"));
+            return Err(miette!("--series: takes one FOLDER, because an application's figures belong to one run"));
         };
         let joined = Application::join(folder, &self.series, self.series_at)?;
         match self.output.format {
@@ -65,7 +65,7 @@ fn one(folder: &Path, format: Format) -> Result<()> {
         print(folder, &seeds::summary(folder)?, format)?;
     } else if folder.join(study::TABLE).exists() {
         if format == Format::Json {
-            return Err(miette!("{}: a study is printed as CSV: --format csv", folder.display()));
+            return Err(miette!("{}: a study can only be printed as CSV: use --format csv", folder.display()));
         }
         print::data(&text(&folder.join(study::TABLE))?);
     } else {
@@ -79,7 +79,7 @@ fn one(folder: &Path, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Prints the results of a run, whose folder has them already.
+/// Prints the results of a run from its folder.
 ///
 /// # Errors
 /// A file that can't be read.

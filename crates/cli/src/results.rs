@@ -10,10 +10,10 @@ use crate::seeds;
 /// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
 pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
     result.commit = tidemark_version::COMMIT.map(Into::into);
-    // Seeds of the folder that were given up by force go last: until then they are whole.
+    // Seeds that `--force` gives up are removed last: until then they are whole.
     tidemark_record::output::write_folder(out, result, Some(tidemark_report::page))
         .and_then(|()| seeds::remove(out))
         .into_diagnostic()
-        .wrap_err("the results could not be written: what was there before is as it was, or gone")?;
+        .wrap_err("the results could not be written: earlier results are unchanged or gone")?;
     Ok(out.join("report.html"))
 }

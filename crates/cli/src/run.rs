@@ -16,7 +16,7 @@ use crate::{front, input, pool, report, results};
 use tidemark_terminal::error::diagnostic;
 use tidemark_terminal::{detail, interrupt, parallel, say};
 
-/// Values that replace those of a scenario.
+/// Values that override the scenario's.
 #[derive(Args)]
 pub(crate) struct Changes {
     /// Use this seed instead of the scenario's
@@ -30,28 +30,28 @@ pub(crate) struct Changes {
 /// Arguments of `tidemark run`.
 #[derive(Args)]
 pub(crate) struct Run {
-    /// The file of a scenario or a study; - for the standard input
+    /// Scenario or study file; - reads standard input
     #[arg(required_unless_present = "front")]
     file: Option<PathBuf>,
     #[command(flatten)]
     changes: Changes,
-    /// Run seeds from 1 on, on all processors: a folder for each, and means with their intervals. Of a study: seeds of every point
+    /// Run seeds 1 to N on all processors: a folder for each, and means with their intervals. In a study: seeds of every point
     /// [default: the study's, or 5]
     #[arg(long, value_name = "N", conflicts_with_all = ["seed", "pcap"], value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
-    /// Folder for the results; a study that was interrupted goes on in its own [default: the scenario's name inside out, with -seeds or
-    /// -study behind it]
+    /// Folder for the results; an interrupted study continues in its folder [default: out/NAME, with -seeds or -study appended; NAME is
+    /// the scenario's]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
     #[command(flatten)]
     output: Output,
-    /// Folder for captures with real headers, of both sides of the CU: core.pcapng and f1u.pcapng
+    /// Folder for captures with real headers on both sides of the CU: core.pcapng and f1u.pcapng
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// Threads that the cells of a network run in; whatever their number, the results are the same. Seeds and studies run on all
-    /// processors anyway, each run in one thread [default: one for each processor]
+    /// Threads for the cells of a network. The results do not depend on it. Seeds and studies use all processors anyway, with one
+    /// thread for each run [default: one for each processor]
     #[arg(long, value_name = "N", conflicts_with = "seeds", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     threads: Option<u16>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct Run {
 }
 
 impl Changes {
-    /// Reads the scenario of a text.
+    /// Reads a scenario from a text.
     ///
     /// # Errors
     /// A diagnostic that shows the line at fault.
@@ -72,7 +72,7 @@ impl Changes {
         }
     }
 
-    /// Reads the scenario of a text with another seed than its own.
+    /// Reads a scenario from a text, with another seed than its own.
     fn with_seed(&self, of: &Base, seed: u64) -> Result<Scenario> {
         let mut overrides = self.overrides.clone();
         overrides.push(format!("seed={seed}"));
@@ -84,8 +84,8 @@ impl Run {
     /// Runs the scenario, all of its seeds or the study, writes the folder and prints the tables.
     ///
     /// # Errors
-    /// A file that can't be run, a folder that can't be written or whose results would be lost, or an interrupt: results are there then, of
-    /// what was run.
+    /// A file that can't be run, a folder that can't be written or whose results would be lost, or an interrupt. An interrupt keeps the
+    /// results so far.
     pub(crate) fn execute(&self) -> Result<()> {
         let common = Common {
             overrides: &self.changes.overrides,
@@ -101,7 +101,7 @@ impl Run {
         if self.study.asks() || study::is_study(&file) {
             if self.changes.seed.is_some() || self.pcap.is_some() || self.threads.is_some() {
                 return Err(miette!(
-                    "--seed, --pcap and --threads are of one run, and this is a study: --seeds names how many it has"
+                    "--seed, --pcap and --threads apply to a single run, and this is a study: --seeds sets its number of seeds"
                 ));
             }
             return self.study.execute(file, &common);
@@ -124,7 +124,7 @@ impl Run {
 
     fn one(&self, scenario: &Scenario) -> Result<()> {
         let out = self.out(&scenario.name, "");
-        // A folder that can't be written is found out before the run, not after it.
+        // A folder that can't be written is reported before the run, not after it.
         folder::for_run(&out, scenario, self.force)?;
         let capture = self.pcap.as_deref().map(|folder| {
             let unwritable = || format!("{} can't be written: name another folder with --pcap", folder.display());
@@ -144,7 +144,7 @@ impl Run {
         warn(&result.warnings);
         match result.interrupted_at_s {
             Some(at) => {
-                Err(miette!("interrupted at {at} s of {} s: the results are of what was run", result.duration_s))
+                Err(miette!("interrupted at {at} s of {} s: the results cover the time until then", result.duration_s))
             }
             None => Ok(()),
         }
@@ -156,10 +156,10 @@ pub(crate) fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
-/// Runs a scenario in so many threads, with a progress bar on a terminal.
+/// Runs a scenario in this many threads, with a progress bar on a terminal.
 fn simulate(scenario: &Scenario, threads: usize, capture: Option<&Capture>) -> Result<RunResult> {
     let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
-    simulation.set_threads(threads).map_err(|error| miette!("{error}: fewer than {threads} may do, by --threads"))?;
+    simulation.set_threads(threads).map_err(|error| miette!("{error}: set fewer than {threads} with --threads"))?;
     if let Some(capture) = capture {
         simulation.capture(capture);
     }

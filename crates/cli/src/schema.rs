@@ -1,4 +1,4 @@
-//! `tidemark schema`: what a file may have, for editors and other programs.
+//! `tidemark schema`: JSON schemas of scenarios and studies, for editors and other programs.
 
 use clap::ValueEnum;
 use tidemark_sim::scenario::Scenario;
@@ -6,7 +6,7 @@ use tidemark_study::Form;
 
 use tidemark_terminal::say;
 
-/// Kind of file that a schema is of.
+/// Kind of file that a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// A scenario, which `run` takes

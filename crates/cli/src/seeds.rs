@@ -1,4 +1,4 @@
-//! Folders of several seeds: where each is, what they have, and when there are none.
+//! Folders with several seeds: where each seed is, and how its results are read and removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use tidemark_record::staging;
 
 /// Beginning of the names of the seeds' folders.
 pub(crate) const SEED: &str = "seed-";
-/// Files with the means and intervals over all seeds. The folder has results where the first is there.
+/// Files with the means and intervals over all seeds. The folder has results if the first one exists.
 pub(crate) const POOL: [&str; 2] = ["pool.csv", "pool.json"];
 
-/// Number of the seed that a folder is of.
+/// Seed of a folder.
 pub(crate) fn seed(folder: &Path) -> Option<u64> {
     folder.file_name()?.to_str()?.strip_prefix(SEED)?.parse().ok()
 }
 
-/// Folders of seeds in a folder that pools them; none in that of one run, nor where the means are missing, without which it is not whole.
+/// Folders of seeds in a folder that pools them. A folder of one run has none; nor has an incomplete one, whose means are missing.
 pub(crate) fn folders(pool: &Path) -> Vec<PathBuf> {
     if pool.join(POOL[0]).exists() { seed_folders(pool) } else { Vec::new() }
 }
 
-/// Folders of seeds, in the order of their numbers, also where the means are missing.
+/// Folders of seeds in the order of their numbers, even where the means are missing.
 pub(crate) fn seed_folders(pool: &Path) -> Vec<PathBuf> {
     let entries = pool.read_dir().into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter_map(|path| Some((seed(&path)?, path))).collect();
@@ -34,7 +34,7 @@ pub(crate) fn seed_folders(pool: &Path) -> Vec<PathBuf> {
 /// Summaries of a run, or of all seeds of a folder that pools them.
 ///
 /// # Errors
-/// A folder of neither.
+/// A folder that is neither.
 pub(crate) fn summaries(folder: &Path) -> Result<Vec<Value>> {
     if folder.join("summary.json").exists() {
         return Ok(vec![summary(folder)?]);
@@ -49,7 +49,7 @@ pub(crate) fn summaries(folder: &Path) -> Result<Vec<Value>> {
 pub(crate) fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     let folders = folders(folder);
     if folders.is_empty() {
-        let right = "name a folder that `tidemark run` wrote, of one seed or of several";
+        let right = "name a folder that `tidemark run` wrote, with one seed or with several";
         return Err(miette!("{} has no summary.json: {right}", folder.display()));
     }
     Ok(folders)
@@ -58,7 +58,7 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Summary of a run.
 ///
 /// # Errors
-/// A file that can't be read, or that is no summary.
+/// A file that can't be read, or that is not a summary.
 pub(crate) fn summary(folder: &Path) -> Result<Value> {
     let file = folder.join("summary.json");
     let text =
@@ -68,11 +68,11 @@ pub(crate) fn summary(folder: &Path) -> Result<Value> {
     if summary["flows"].is_array() {
         Ok(summary)
     } else {
-        Err(miette!("{}: not a summary of a run: it has no list `flows`", file.display()))
+        Err(miette!("{}: not a summary of a run: the list `flows` is missing", file.display()))
     }
 }
 
-/// Removes the seeds of a folder that has the results of one run now.
+/// Removes the old seeds of a folder that now has the results of one run.
 ///
 /// # Errors
 /// A folder that can't be removed.

@@ -1,4 +1,4 @@
-//! The tables on the terminal, of the summary of a run.
+//! Tables on the terminal, drawn from the summary of a run.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult,
 use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::{number, text};
 
-/// Rows of a table of a run at most. Of more those that fare worst are shown; the files and the report have all.
+/// Most rows of a run's table. If there are more, the worst are shown; the files and the report have all.
 pub(crate) const MAX_ROWS: usize = 24;
-/// Rows of those that fare worst.
+/// Number of the worst rows that are shown.
 pub(crate) const WORST: usize = 5;
-/// Figures by which rows fare worse, the first that they have.
+/// Figures that rank rows; the first one that a row has counts.
 const DELAYS: [&str; 3] = ["/owd_ms/p95", "/queue_ms/p95", "/media/delay_ms/p95"];
 
 /// All tables of a run, in their order.
@@ -30,14 +30,14 @@ pub(crate) fn all(summary: &Value) -> Vec<String> {
     tables
 }
 
-/// Draws a row a flow, and below the parts of each flow's mean one-way delay.
+/// Draws a row for each flow, and below them the parts of each flow's mean one-way delay.
 fn flows(flows: &[Value]) -> String {
     let table = rows(&FlowResult::STRUCT.terminal_columns(), &flows.iter().collect::<Vec<_>>()).unwrap_or_default();
     let flows: Vec<_> = flows.iter().collect();
     let splits = by_delay(&flows).into_iter().filter_map(|flow| {
         let split = flow["split_ms"].as_object()?;
         let part = |name: &str| split.get(name).and_then(Value::as_f64);
-        // What took no time says nothing, as the radio's parts where there is none.
+        // Parts without time are left out, as the radio's are for a wired flow.
         let parts = SPLIT.iter().filter_map(|(name, shown)| Some((shown, part(name).filter(|time| *time >= 0.05)?)));
         let parts = parts.map(|(shown, time)| format!("{shown} {time:.1}"));
         Some(format!("  {}: {}\n", flow["name"].as_str()?, parts.collect::<Vec<_>>().join(" + ")))
@@ -46,7 +46,7 @@ fn flows(flows: &[Value]) -> String {
     if splits.is_empty() { table } else { format!("{table}mean one-way delay in ms:\n{splits}") }
 }
 
-/// Parts of a delay, in their order on the way.
+/// Parts of a delay, in their order on the path.
 const SPLIT: [(&str, &str); 8] = [
     ("propagation", "propagation"),
     ("router", "router"),
@@ -58,14 +58,14 @@ const SPLIT: [(&str, &str); 8] = [
     ("reordering", "reordering"),
 ];
 
-/// Draws the names of flows beside one of their fields, for those that have it; `None` where none has it.
+/// Draws flows that have a field, with its values; `None` where no flow has it.
 fn parts(flows: &[Value], field: &'static str) -> Option<String> {
     let having: Vec<_> = flows.iter().filter(|flow| flow[field].is_object()).collect();
     let names = FlowResult::STRUCT.terminal_columns().into_iter().filter(|column| column.is_text);
     rows(&names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect::<Vec<_>>(), &having)
 }
 
-/// Draws the bearers of UEs that have several; `None` where all have one.
+/// Draws the bearers of UEs with several bearers; `None` where every UE has one.
 fn bearers(bearers: &[Value]) -> Option<String> {
     let further = bearers.iter().filter(|bearer| bearer["drb"].as_u64() > Some(1));
     let several: BTreeSet<_> = further.filter_map(|bearer| bearer["ue"].as_str()).collect();
@@ -74,7 +74,7 @@ fn bearers(bearers: &[Value]) -> Option<String> {
     rows(&BearerResult::STRUCT.terminal_columns(), &of_several)
 }
 
-/// Writes a line on the cell, or on all cells of a network together, with the count of packets; of the count alone where there is no UE.
+/// Writes a line about the cell, or about all cells of a network together, with the count of packets. Without UEs, only the count.
 fn cell(summary: &Value) -> String {
     let cell = &summary["cell"];
     let counted = cell["conservation"].as_str().unwrap_or_default();
@@ -100,8 +100,7 @@ fn cell(summary: &Value) -> String {
 const LAST: [&str; 10] =
     ["p99.9", "mean", "p99", "retx", "RTT ms: p95", "controller", "law", "RTT ms: p50", "p50", "p95"];
 
-/// Draws a table with a row each, but for columns that no row has a value in, and those that the terminal is too narrow for; `None` without
-/// rows.
+/// Draws a table, without columns that have no value and without those that do not fit the terminal; `None` without rows.
 fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
     (!rows.is_empty()).then(|| format!("{}\n{}", sheet(columns, &by_delay(rows)).draw(), rest(rows.len())))
 }
@@ -120,12 +119,12 @@ fn sheet(columns: &[Column], rows: &[&Value]) -> Sheet {
     sheet
 }
 
-/// All rows of a run, or of many the five with the longest delay, by its 95th percentile.
+/// All rows of a run or, if there are too many, the five with the longest delay (95th percentile).
 fn by_delay<'a>(rows: &[&'a Value]) -> Vec<&'a Value> {
     worst(rows.to_vec(), MAX_ROWS, |row| DELAYS.iter().find_map(|path| row.pointer(path)?.as_f64()).unwrap_or(0.0))
 }
 
-/// All rows, or of more than `most` the five with the longest delay.
+/// All rows or, if there are more than `most`, the five with the longest delay.
 pub(crate) fn worst<T>(mut rows: Vec<T>, most: usize, delay: impl Fn(&T) -> f64) -> Vec<T> {
     if rows.len() > most {
         rows.sort_by(|a, b| delay(b).total_cmp(&delay(a)));
@@ -140,7 +139,7 @@ fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
 
 fn rest(rows: usize) -> String {
     if rows > MAX_ROWS {
-        format!("(of {rows} the {WORST} with the longest delays: all are in the files and the report)\n")
+        format!("(the {WORST} of {rows} with the longest delays; the files and the report have all)\n")
     } else {
         String::new()
     }

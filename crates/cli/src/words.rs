@@ -1,14 +1,14 @@
-//! Words for what is wrong with an argument.
+//! Messages about wrong arguments.
 
 use std::process;
 
-/// Messages of Rust's readers of numbers, and what they come to.
+/// Messages of Rust's number parsers, and our words for them.
 const WORDS: [(&str, &str); 5] = [
-    ("invalid digit found in string", "a whole number is wanted"),
-    ("cannot parse integer from empty string", "a whole number is wanted"),
+    ("invalid digit found in string", "expected a whole number"),
+    ("cannot parse integer from empty string", "expected a whole number"),
     ("number too large to fit in target type", "the number is too large"),
     ("number too small to fit in target type", "the number is too small"),
-    ("invalid float literal", "a number is wanted"),
+    ("invalid float literal", "expected a number"),
 ];
 
 /// Prints an error of the arguments, or the help that was asked for, and ends the program.

@@ -126,7 +126,7 @@ fn arguments_are_answered_in_words_of_ours() {
     ] {
         let output = tidemark(wrong);
         let said = text(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("a whole number is wanted"), "{said}");
+        assert!(output.status.code() == Some(2) && said.contains("expected a whole number"), "{said}");
     }
 }
 
@@ -245,7 +245,7 @@ fn a_new_scenario_has_its_schema_beside_it_and_none_is_overwritten() {
     assert_eq!(fs::read(folder.path().join(named)).unwrap(), tidemark(&["schema"]).stdout);
     let again = tidemark(&["new", &file]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(text(&again.stderr).contains("exists, and is kept"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("exists already"), "{}", text(&again.stderr));
     assert_eq!(fs::read_to_string(&file).unwrap(), written);
     let crowded = folder.path().join("crowded.toml").display().to_string();
     let output = tidemark(&["new", &crowded, "--ues", "3000"]);

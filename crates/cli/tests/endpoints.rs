@@ -164,7 +164,7 @@ fn a_sender_that_never_leaves_its_least_rate_says_so() {
     let output = sender.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(said.contains("never left its least rate") && said.contains("0.10 Mbit/s"), "{said}");
+    assert!(said.contains("never left its minimum rate") && said.contains("0.10 Mbit/s"), "{said}");
     assert_eq!(summary(&output)["at_minimum"], true);
 }
 

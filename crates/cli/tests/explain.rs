@@ -109,5 +109,5 @@ fn every_error_says_what_would_be_right() {
 fn a_run_without_marks_says_so() {
     let folder = TempDir::new().unwrap();
     let out = run(&folder, &["marker.law=none"]);
-    assert_eq!(said(&[&out]), "no law of the cell marked or dropped a packet in this run\n");
+    assert_eq!(said(&[&out]), "no marking law of the cell marked or dropped a packet in this run\n");
 }

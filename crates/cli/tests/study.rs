@@ -136,7 +136,7 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
     for (flags, says) in [
         (&["--vary", "flow.0.roundtrip=1ms,2ms"][..], "unknown field `roundtrip`"),
         (&["--vary", "ue.0.count=1..1000000000+1", "--seeds", "1"], "has 1000000000 runs"),
-        (&["--vary", "marker.law"], "is not key=values"),
+        (&["--vary", "marker.law"], "is not KEY=VALUES"),
         (&["--vary", "marker.law=none", "--vary", "marker.law=ramp"], "--vary marker.law is there twice"),
         (&["--vary", "marker.law=none,none"], "`none` is there twice"),
         (&["--find", "marker.law", "--until", "jain >= 1"], "marker.law=1: "),
@@ -195,7 +195,7 @@ fn a_part_of_the_cases_runs_alone_and_the_rest_later() {
     for (only, says) in [
         ("way=shorter", "study.toml:3: case.way: there is no `shorter`: --only takes some of short, long"),
         ("ways=short", "case: there is no `ways`: --only takes one of way"),
-        ("way", "is not column=cases"),
+        ("way", "is not COLUMN=CASES"),
     ] {
         let output = sweep(&["--only", only]);
         assert!(text(&output.stderr).contains(says), "{only}: {}", text(&output.stderr));

@@ -1,4 +1,4 @@
-//! Errors of scenarios, with the lines that they are about, and the end of a command.
+//! Errors of scenarios with the lines at fault, and the exit codes of commands.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use tidemark_sim::scenario::LoadError;
 
 use crate::interrupt;
 
-/// A message that shows the lines at fault; what a flag has wrong has none.
+/// A message that shows the lines at fault; an error in a flag has none.
 pub fn diagnostic(error: LoadError) -> Report {
     let message = error.to_string();
     let errors = match error {
@@ -23,17 +23,18 @@ pub fn diagnostic(error: LoadError) -> Report {
     Report::from(miette::MietteDiagnostic::new(message).with_labels(labels)).with_source_code(source)
 }
 
-/// Leaves lines of errors whole that a log or another program reads.
+/// Keeps error lines unwrapped for logs and other programs.
 pub fn prepare() {
     if !std::io::stderr().is_terminal() {
         let plain =
             |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
-        // It fails only where a hook is set already, and none is.
+        // It fails only if a hook is set already, and none is.
         let _ = miette::set_hook(Box::new(plain));
     }
 }
 
-/// Says what ended a command, and gives its exit code: 2 for an error, as for a wrong argument, and 130 for an interrupt, as a shell does.
+/// Prints the error that ended a command, and gives the exit code: 2 for an error, as for a wrong argument, and 130 for an interrupt, as
+/// in a shell.
 pub fn end(result: Result<u8>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),

@@ -1,12 +1,12 @@
-//! Ctrl-C ends a run early, and what it has so far is kept; a second one ends the program.
+//! The first Ctrl-C ends a run early and keeps its results so far; the second one ends the program.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static HAPPENED: AtomicBool = AtomicBool::new(false);
 
-/// Notes interrupts from now on, the first one of them; the second ends the program with 130.
+/// Starts to catch interrupts: the first one is noted, the second one ends the program with exit code 130.
 pub fn listen() {
-    // Where no handler can be set, an interrupt ends the program, as it does by default.
+    // If no handler can be set, an interrupt ends the program, as by default.
     let _ = ctrlc::set_handler(|| {
         if HAPPENED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

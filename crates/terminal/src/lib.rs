@@ -1,4 +1,4 @@
-//! What Tidemark's commands do at a terminal: lines, tables, errors, interrupts, and work on all processors.
+//! Parts common to Tidemark's commands: lines, tables, errors, interrupts, and work on all processors.
 
 #![warn(unnameable_types, unreachable_pub)]
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Results of `work` on each item, in the items' order: every processor takes the next. `None` where the work panicked.
+/// Does `work` on each item, on all processors; gives the results in the items' order. `None` where the work panicked.
 pub fn each<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<Option<T>> {
     let next = AtomicUsize::new(0);
     let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();

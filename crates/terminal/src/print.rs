@@ -1,23 +1,23 @@
-//! Lines on the standard output, which a reader such as `head` may close before all has been written, and how many of them there are.
+//! Lines on standard output, with a level of detail. A reader such as `head` may close the output early.
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Amount of what a command prints.
+/// Level of detail of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Errors and warnings alone, and data that was asked for by its format.
+    /// Only errors, warnings, and data requested by a format.
     Quiet = 0,
-    /// Tables and where files are.
+    /// Also tables, and the paths of files.
     Normal = 1,
-    /// Besides, what is done meanwhile.
+    /// Also progress messages.
     Verbose = 2,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
 
-/// Sets how much is printed from now on.
+/// Sets the level of detail from now on.
 pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
@@ -27,7 +27,7 @@ pub fn shows(level: Level) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
-/// Prints a line as `println!` does, unless all is to be quiet, and goes on where the reader has closed its end.
+/// Prints a line like `println!`, unless the level is quiet. A closed reader is no error.
 #[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {
@@ -37,7 +37,7 @@ macro_rules! say {
     };
 }
 
-/// Prints a line on the standard error where more is to be printed than usual.
+/// Prints a line on standard error at the verbose level.
 #[macro_export]
 macro_rules! detail {
     ($($part:tt)*) => {
@@ -47,11 +47,11 @@ macro_rules! detail {
     };
 }
 
-/// Prints one line. A closed reader is no error; any other one ends the program with 2.
+/// Prints one line. A closed reader is no error; any other error ends the program with exit code 2.
 pub fn line(text: Arguments<'_>) {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("the standard output can't be written: {error}");
+            eprintln!("standard output can't be written: {error}");
             std::process::exit(2);
         }
         _ => {}

@@ -4,13 +4,13 @@ use comfy_table::{Cell, Table};
 
 use crate::table::{table, text};
 
-/// Cell of what could not be measured.
+/// Cell of a value that could not be measured.
 const MISSING: &str = "–";
 
 /// A table whose first columns name its rows.
 ///
-/// Columns that no row has a value in are left out. A heading `RTT ms: p50` is of the group `RTT ms`, which is said once, and a `p95` behind
-/// it is of the same group.
+/// Columns without any value are left out. A heading `RTT ms: p50` starts the group `RTT ms`, which is shown once; a `p95` after it
+/// belongs to the same group.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     /// Headings with their groups.
@@ -22,12 +22,11 @@ pub struct Sheet {
     last: &'static [&'static str],
 }
 
-/// Columns of a sheet that are shown, by their indices.
+/// Indices of the columns that are shown.
 type Shown = Vec<usize>;
 
 impl Sheet {
-    /// Makes a table with no row, whose first `keys` columns name the rows. Of a narrow terminal the columns `last` are left out, the
-    /// first of them first.
+    /// Makes an empty table whose first `keys` columns name the rows. A narrow terminal leaves out columns of `last`, in their order.
     pub fn new<T: AsRef<str>>(headings: &[T], keys: usize, last: &'static [&'static str]) -> Self {
         Self { headings: with_groups(headings), keys, rows: Vec::new(), last }
     }
@@ -42,13 +41,13 @@ impl Sheet {
         self.rows.is_empty()
     }
 
-    /// Draws the table as wide as the terminal allows; to a file, as wide as it is.
+    /// Draws the table as wide as the terminal allows, or in full width to a file.
     pub fn draw(&self) -> String {
         self.within(Table::new().width())
     }
 
-    /// Draws the table no wider than this where it can be: without the columns that are shown last, and if that is not enough with a
-    /// line for each figure.
+    /// Draws the table no wider than this if possible: leaves out columns of low priority and, if that is not enough, gives each figure
+    /// its own line.
     pub fn within(&self, width: Option<u16>) -> String {
         let all = self.with_values();
         let fits = |table: &Table| width.is_none_or(|width| width_of(table) <= usize::from(width));
@@ -62,7 +61,7 @@ impl Sheet {
         let drawn = forms.into_iter().find(fits).unwrap_or_else(|| self.one_below_the_other(&shown, 0));
         match all.len() - shown.len() {
             0 => drawn.to_string(),
-            hidden => format!("{drawn}\n({hidden} columns more in a wider terminal)"),
+            hidden => format!("{drawn}\n({hidden} more columns in a wider terminal)"),
         }
     }
 
@@ -80,7 +79,7 @@ impl Sheet {
         table
     }
 
-    /// A line a figure, beside this many columns of names, which stand at the first line of their row. Names without a column have lines.
+    /// Draws each figure on its own line, beside this many columns of names, which are on the row's first line. Other names get lines.
     fn one_below_the_other(&self, shown: &[usize], beside: usize) -> Table {
         let (keys, figures) = shown.split_at(beside);
         let names = keys.iter().map(|index| &*self.headings[*index]);
@@ -109,7 +108,7 @@ fn is_called(heading: &str, name: &str) -> bool {
     heading == name || heading.split_once(": ").is_some_and(|(_, last)| last == name)
 }
 
-/// Headings with that of their group: `RTT ms: p50` for a `p50` that stands behind `RTT ms: mean`.
+/// Headings with their group: `RTT ms: p50` for a `p50` after `RTT ms: mean`.
 fn with_groups<T: AsRef<str>>(headings: &[T]) -> Vec<String> {
     let mut group = None;
     let named = headings.iter().map(|heading| {
@@ -127,12 +126,12 @@ fn with_groups<T: AsRef<str>>(headings: &[T]) -> Vec<String> {
     named.collect()
 }
 
-/// True for `p95`, `p99.9` and their like.
+/// True for percentiles such as `p95` and `p99.9`.
 fn is_quantile(heading: &str) -> bool {
     heading.strip_prefix('p').is_some_and(|share| share.parse::<f64>().is_ok())
 }
 
-/// Headings that say a group once, at its first column.
+/// Headings that name a group once, at its first column.
 fn groups_once<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut last = None;
     let shown = headings.map(|heading| match heading.split_once(": ") {
@@ -162,7 +161,7 @@ mod tests {
         let first = |width| sheet.within(width).lines().nth(1).unwrap_or_default().to_string();
         assert!(first(None).split_whitespace().eq("flow Mbit/s one-way ms: p50 p95 p99 marks".split(' ')));
         assert!(first(Some(50)).split_whitespace().eq("flow Mbit/s one-way ms: p50 p95 marks".split(' ')));
-        assert!(sheet.within(Some(50)).ends_with("(1 columns more in a wider terminal)"));
+        assert!(sheet.within(Some(50)).ends_with("(1 more columns in a wider terminal)"));
     }
 
     #[test]

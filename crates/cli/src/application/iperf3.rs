@@ -1,4 +1,4 @@
-//! Figures of `iperf3 --json`: each stream by its interval, in the middle of it.
+//! Figures of `iperf3 --json`: one point per stream and interval, at the interval's middle.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ struct Interval {
     streams: Vec<Stream>,
 }
 
-/// A stream in one interval; a receiver knows no window, and one of UDP no round trip.
+/// A stream in one interval. A receiver knows no window; a UDP stream has no round trip.
 #[derive(Deserialize)]
 struct Stream {
     socket: u32,
@@ -27,7 +27,7 @@ struct Stream {
     rtt: Option<f64>,
 }
 
-/// Value of a figure in its unit.
+/// Value of a figure, in the figure's unit.
 type Figure = fn(&Stream) -> Option<f64>;
 
 /// Figures of a stream with their units.

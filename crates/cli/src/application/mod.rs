@@ -1,4 +1,4 @@
-//! Figures of an application itself, put on the time axis of a run: a file of its own a format.
+//! Figures of an application itself on the time axis of a run. Each format has its own module.
 
 mod iperf3;
 mod qlog;
@@ -24,7 +24,7 @@ struct Series {
     points: Vec<(f64, f64)>,
 }
 
-/// Reader of a format: `None` for a text that is of another one.
+/// Reader of a format: `None` for a text in another format.
 type Reader = fn(&str) -> Option<Vec<Series>>;
 
 /// Formats, by the names that users know.
@@ -37,7 +37,7 @@ const FORMATS: [(&str, Reader); 3] = [
 /// First bytes of a compressed file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Value of a figure in an interval of a run: the mean of those in it, or the one before.
+/// Value of a figure in an interval of a run: the mean of the interval's points, or else the last value before it.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Point<'a> {
     name: &'a str,
@@ -57,7 +57,7 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Reads the files of an application that started so long after the run did, and adds them to the run's page.
+    /// Reads the files of an application that started this long after the run, and adds their figures to the run's page.
     ///
     /// # Errors
     /// A file of no known format, or a page that this program has not written.
@@ -66,7 +66,7 @@ impl Application {
         let written = read(&page)?;
         let mut data = tidemark_report::data(&written)
             .and_then(|data| serde_json::from_str::<Value>(data).ok())
-            .ok_or_else(|| miette!("{}: was written by another version: run it again", page.display()))?;
+            .ok_or_else(|| miette!("{} was written by another version: run the scenario again", page.display()))?;
         let times = data["series"]["t_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
         let mut all = Self { times, series: Vec::new() };
         for file in files {
@@ -83,7 +83,7 @@ impl Application {
         Ok(all)
     }
 
-    /// Every value that there is.
+    /// All values that exist.
     pub(crate) fn points(&self) -> Vec<Point<'_>> {
         let mut points = Vec::new();
         for (Series { name, unit, .. }, means) in &self.series {
@@ -93,7 +93,7 @@ impl Application {
         points
     }
 
-    /// A line a figure: its mean and its extremes.
+    /// A line for each figure: its mean and its extremes.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |(Series { name, unit, points }, _): &(Series, Vec<_>)| {
             let values = || points.iter().map(|(_, value)| *value);
@@ -105,8 +105,8 @@ impl Application {
     }
 }
 
-/// Mean of the points in each interval that ends at one of these times. Applications look less often than a run has intervals: a value holds until
-/// the next one.
+/// Mean of the points in each interval that ends at one of these times. Applications may sample less often than a run has intervals, so
+/// a value holds until the next one.
 fn on_axis(points: &[(f64, f64)], times: &[f64], start: f64) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0_u32); times.len()];
     let mut last = 0;
@@ -131,7 +131,7 @@ fn of_file(file: &Path) -> Result<Vec<Series>> {
     let series: Vec<_> = FORMATS.iter().find_map(|(_, read)| read(&text)).unwrap_or_default();
     if series.iter().all(|series| series.points.is_empty()) {
         let names = FORMATS.map(|(name, _)| name).join(", or ");
-        return Err(miette!("--series {}: has no figures over time: give {names}", file.display()));
+        return Err(miette!("--series {}: no figures over time found: give {names}", file.display()));
     }
     Ok(series)
 }
@@ -140,9 +140,9 @@ fn read(file: &Path) -> Result<String> {
     let bytes = fs::read(file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
     // Chromium compresses its dumps.
     if bytes.starts_with(&GZIP) {
-        return Err(miette!("{}: is compressed: unpack it with gunzip first", file.display()));
+        return Err(miette!("{} is compressed: unpack it with gunzip first", file.display()));
     }
-    String::from_utf8(bytes).map_err(|_| miette!("{}: is no text", file.display()))
+    String::from_utf8(bytes).map_err(|_| miette!("{} is not a text file", file.display()))
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
         fs::write(&file, "{\"a\": 1}").unwrap();
         let error = of_file(&file).unwrap_err().to_string();
         assert!(error.contains("app.json") && error.contains("iperf3 --json") && error.contains("qlog"), "{error}");
-        for (bytes, right) in [(&[0x1f, 0x8b, 8][..], "gunzip"), (&[0xff], "is no text")] {
+        for (bytes, right) in [(&[0x1f, 0x8b, 8][..], "gunzip"), (&[0xff], "is not a text")] {
             fs::write(&file, bytes).unwrap();
             assert!(of_file(&file).unwrap_err().to_string().contains(right), "{right}");
         }

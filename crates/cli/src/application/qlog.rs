@@ -1,14 +1,14 @@
-//! Figures of a qlog of QUIC's recovery, as one JSON value or as a sequence of them (`.sqlog`, RFC 7464).
+//! Figures of a qlog's QUIC recovery events, as one JSON value or a sequence of them (`.sqlog`, RFC 7464).
 
 use serde_json::Value;
 
 use super::Series;
 
-/// End of the name of events with figures, whatever their namespace is called.
+/// End of the names of events with figures, in any namespace.
 const EVENT: &str = "metrics_updated";
 /// Separator of records (RFC 7464 2.2).
 const RECORD_SEPARATOR: char = '\u{1e}';
-/// Fields of the event: name of the figure, unit, and how many of the field's own unit make one.
+/// Fields of the event: field, name of the figure, unit, and the number of field units in that unit.
 const FIGURES: [(&str, &str, &str, f64); 4] = [
     ("latest_rtt", "round trip", "ms", 1.0),
     ("smoothed_rtt", "smoothed round trip", "ms", 1.0),
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Option<Vec<Series>> {
     for event in &events {
         let time = event["time"].as_f64()?;
         now = if is_relative { now + time } else { time };
-        // An epoch says when the clock was set, and not when the application started.
+        // An epoch tells when the clock was set, not when the application started.
         let at = (now - *first.get_or_insert(now)) / 1e3;
         if event["name"].as_str().is_some_and(|name| name.ends_with(EVENT)) {
             for ((field, _, _, scale), series) in FIGURES.iter().zip(&mut series) {
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Option<Vec<Series>> {
     Some(series.into_iter().filter(|series| !series.points.is_empty()).collect())
 }
 
-/// Fields that all events have in common, and the events of the first trace.
+/// The fields common to all events, and the events of the first trace.
 fn events(text: &str) -> Option<(Value, Vec<Value>)> {
     if let Ok(mut file) = serde_json::from_str::<Value>(text) {
         let trace = file.get_mut("traces")?.get_mut(0)?;

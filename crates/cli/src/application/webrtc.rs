@@ -1,4 +1,4 @@
-//! Figures of the dump that Chromium's `chrome://webrtc-internals` makes: one value a second of each statistic (W3C webrtc-stats).
+//! Figures of a dump of Chromium's `chrome://webrtc-internals`: one value a second for each statistic (W3C webrtc-stats).
 
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -8,7 +8,7 @@ use super::Series;
 
 /// Seconds between two values.
 const INTERVAL: f64 = 1.0;
-/// Statistics: kind of their object, name, name of the figure, unit, and how many of the figure's unit one is.
+/// Statistics: kind of object, name, name of the figure, unit, and factor to that unit.
 const FIGURES: [(&str, &str, &str, &str, f64); 9] = [
     ("candidate-pair", "currentRoundTripTime", "round trip", "ms", 1e3),
     ("candidate-pair", "availableOutgoingBitrate", "estimated rate", "Mbit/s", 1e-6),
@@ -35,13 +35,13 @@ pub(super) fn read(text: &str) -> Option<Vec<Series>> {
     Some(on_one_axis.filter(|series| !series.points.is_empty()).collect())
 }
 
-/// Beginning of a statistic that is a figure, and its values with times from then on.
+/// Start of a statistic, and its values with times since then; `None` for a statistic that is not listed.
 fn figure(name: &str, of: &Value) -> Option<(OffsetDateTime, Series)> {
     let (object, statistic) = name.rsplit_once('-')?;
     let kind = of["statsType"].as_str()?;
     let (.., figure, unit, scale) = FIGURES.iter().find(|(of, named, ..)| (*of, *named) == (kind, statistic))?;
     let began = OffsetDateTime::parse(of["startTime"].as_str()?, &Rfc3339).ok()?;
-    // The values are a text that is JSON itself.
+    // The values are a string with JSON inside.
     let values: Vec<Value> = serde_json::from_str(of["values"].as_str()?).ok()?;
     let points = values.iter().enumerate();
     let points = points.filter_map(|(index, value)| Some((index as f64 * INTERVAL, value.as_f64()? * scale))).collect();

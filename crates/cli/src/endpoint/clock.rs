@@ -1,8 +1,8 @@
-//! Numbers and times of fewer bits than they count, and the clock of a peer.
+//! Numbers and times that are sent with fewer bits than they have, and the clock of a peer.
 
 use tidemark_core::{Duration, Instant};
 
-/// Tells a number from its low bits: the nearest to the highest one so far.
+/// Restores a number from its low bits, as the nearest to the highest number so far.
 #[derive(Clone, Debug)]
 pub(super) struct Unwrap {
     bits: u32,
@@ -10,7 +10,7 @@ pub(super) struct Unwrap {
 }
 
 impl Unwrap {
-    /// Starts with numbers of which this many low bits are sent, 32 at most.
+    /// Starts for numbers of which this many low bits are sent, at most 32.
     pub(super) fn new(bits: u32) -> Self {
         Self { bits, highest: None }
     }
@@ -31,22 +31,22 @@ pub(super) fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
     if ahead >= modulus / 2 && whole >= modulus { whole - modulus } else { whole }
 }
 
-/// A peer's clock, estimated by one's own. How long the first packet was under way is not known, so that it is taken to have been
-/// sent `lead` before it came: what is compared afterwards are differences.
+/// A peer's clock, estimated by the local one. The delay of the first packet is unknown, so it is assumed to be `lead`; later delays
+/// are relative to that.
 #[derive(Clone, Debug)]
 pub(super) struct PeerClock {
     lead: Duration,
-    /// A time of the peer's in nanoseconds, and the same time here.
+    /// A time on the peer's clock in nanoseconds, and the same time on the local one.
     anchor: Option<(u64, Instant)>,
 }
 
 impl PeerClock {
-    /// Starts with a peer of which nothing has been received.
+    /// Starts for a peer from which nothing has been received.
     pub(super) fn new(lead: Duration) -> Self {
         Self { lead, anchor: None }
     }
 
-    /// The time here when the peer's clock showed this many nanoseconds; the first one asked for has just come.
+    /// Local time at which the peer's clock showed this many nanoseconds. The first packet that is asked about has just arrived.
     pub(super) fn here(&mut self, now: Instant, theirs: u64) -> Instant {
         let (first, here) = *self.anchor.get_or_insert((theirs, now.before(self.lead)));
         if theirs >= first {
@@ -56,7 +56,7 @@ impl PeerClock {
         }
     }
 
-    /// Reading of the peer's clock at a time here, in nanoseconds; `None` while it is not known.
+    /// Reading of the peer's clock at a local time, in nanoseconds; `None` while it is unknown.
     pub(super) fn there(&self, at: Instant) -> Option<u64> {
         let (first, here) = self.anchor?;
         Some((first + at.since(here).as_nanos()).saturating_sub(here.since(at).as_nanos()))

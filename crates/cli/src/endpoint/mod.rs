@@ -1,4 +1,4 @@
-//! `tidemark net send` and `tidemark net receive`: an L4S pair on real sockets, of the same endpoints that are simulated.
+//! `tidemark net send` and `tidemark net receive`: an L4S sender and receiver on real sockets, with the simulated endpoints' code.
 
 mod clock;
 mod format;
@@ -28,7 +28,7 @@ use tidemark_terminal::error::diagnostic;
 struct Named {
     name: &'static str,
     help: String,
-    /// Sender and application, as a scenario has them.
+    /// Sender and application, in the form of a scenario.
     flow: String,
 }
 
@@ -38,7 +38,7 @@ fn named() -> Vec<Named> {
     let named = |(format, sender): (WireFormat, SenderConfig)| {
         let Properties { title, answers, recommended, .. } = sender.properties();
         let (name, app, ecn) = (sender.name(), format.app(), codepoint_name(sender.codepoint()));
-        let modem = if *recommended { "; --modem listens to the cell's" } else { "" };
+        let modem = if *recommended { "; --modem takes the cell's recommendations" } else { "" };
         Named {
             name,
             help: format!("{title} ({ecn}); answers {answers}{modem}"),
@@ -56,13 +56,13 @@ fn controllers() -> PossibleValuesParser {
 /// Arguments of both ends.
 #[derive(Args)]
 pub(crate) struct End {
-    /// Address at which the other end listens, as in host:4000
+    /// Address at which the other end listens, such as host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
     /// Wait for the other end at this port
     #[arg(long, value_name = "PORT", conflicts_with = "to")]
     listen: Option<u16>,
-    /// The sender's congestion controller; both ends need to know it
+    /// The sender's congestion controller; name the same one at both ends
     #[arg(long, value_name = "CONTROLLER", value_parser = controllers(), default_value = "udp-prague", conflicts_with = "scenario")]
     controller: String,
     /// Take sender and application from a flow of this scenario
@@ -71,13 +71,13 @@ pub(crate) struct End {
     /// Name of that flow [default: the first]
     #[arg(long, value_name = "NAME", requires = "scenario")]
     flow: Option<String>,
-    /// Replace a value: sender.rates.max="9 Mbit/s", app.frame_rate=30, with --scenario as for `tidemark run` (repeatable)
+    /// Replace a value: sender.rates.max="9 Mbit/s" or app.frame_rate=30; with --scenario, keys as in `tidemark run` (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// Time to run, from the moment when both ends have met
+    /// Time to run, from the moment that both ends have met
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     time: Duration,
-    /// Listen to the bit rate recommendations of the live cell that this end runs behind
+    /// Follow the bit rate recommendations of the live cell around this end
     #[arg(long)]
     modem: bool,
     /// Time between two lines of output
@@ -122,12 +122,12 @@ impl Receive {
     }
 }
 
-/// Format of a flow's packets on a real network.
+/// Packet format of a flow on a real network.
 #[derive(Clone, Copy)]
 enum WireFormat {
-    /// The public UDP Prague's messages.
+    /// Messages of the public UDP Prague code.
     Prague,
-    /// RTP, with reports of RFC 8888.
+    /// RTP with RFC 8888 reports.
     Rtp,
 }
 
@@ -140,7 +140,7 @@ impl WireFormat {
         }
     }
 
-    /// Finds the format of a sender's packets; `None` without one.
+    /// Finds the format of a sender's packets; `None` where it has none.
     fn of(sender: &SenderConfig) -> Option<Self> {
         match sender.transport() {
             Transport::Tcp(_) => None,
@@ -164,13 +164,17 @@ impl End {
         let named = flows.iter().enumerate().find(|(_, flow)| wanted.is_none_or(|name| name == flow.name));
         let (index, flow) = named.ok_or_else(|| {
             let names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
-            miette!("--flow: there is none of this name: use {}", names.join(", "))
+            miette!("--flow: no flow has this name: use {}", names.join(", "))
         })?;
         let ssrc = std::process::id();
         let Some(wire) = WireFormat::of(flow.sender) else {
             let able: Vec<_> =
                 SenderConfig::all().iter().filter(|it| WireFormat::of(it).is_some()).map(|it| it.name()).collect();
-            return Err(miette!("flow `{}`: only {} have a form on the wire", flow.name, able.join(", ")));
+            return Err(miette!(
+                "flow `{}`: only {} have a packet format for real networks",
+                flow.name,
+                able.join(", ")
+            ));
         };
         let codepoint = flow.sender.codepoint();
         let format: Box<dyn Format> = match (wire, role) {
@@ -184,7 +188,7 @@ impl End {
         let (server, client) = connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| miette!("{error}"))?;
         let socket = EcnSocket::bind(self.listen.unwrap_or(0)).map_err(|error| miette!("{error}"))?;
         let peer = self.to.as_deref().map(address).transpose()?;
-        // Asks for a thread that wakes when it should: where that is refused, deadlines are met a little later.
+        // Asks for real-time scheduling; where it is refused, deadlines are met a little later.
         realtime::prefer();
         let endpoint = if role == Role::Sender { server } else { client };
         let modem = self.modem.then(|| Modem::open(role)).transpose()?;
@@ -196,12 +200,12 @@ impl End {
             Verdict::Kept | Verdict::Unknown => stuck.map_or(Ok(()), |stuck| Err(miette!("{stuck}"))),
             Verdict::Bleached => Err(miette!("this path bleaches ECN: packets sent with ECT arrive as Not-ECT")),
             Verdict::BlackHoled => Err(miette!(
-                "this path is a black hole for ECT: the other end is there, and nothing of the flow arrives"
+                "this path is a black hole for ECT: the other end answers, but nothing of the flow arrives"
             )),
         }
     }
 
-    /// The scenario that has the flow: the named one, or one made of the controller's name.
+    /// The scenario with the flow: the named one, or one made from the controller's name.
     fn flow_as_scenario(&self) -> Result<Scenario> {
         match &self.scenario {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic),
@@ -219,7 +223,7 @@ impl End {
     }
 }
 
-/// Minimum rate that a sender should leave, where its application has always something to send.
+/// Minimum rate that a sender should exceed; `None` where its application does not always have data to send.
 fn min_rate(sender: &SenderConfig, app: &AppConfig) -> Option<BitRate> {
     sender.min_rate().filter(|_| matches!(app, AppConfig::Bulk(_) | AppConfig::Video(_)))
 }

@@ -1,4 +1,4 @@
-//! Bit rates that the live cell around this process recommends: the modem's other end.
+//! Reads the bit rates that the live cell around this process recommends, from the UE's modem.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::linux::net::SocketAddrExt as _;
@@ -14,18 +14,18 @@ use tidemark_wire::mac::Direction;
 
 use crate::live::MODEM;
 
-/// Recommendations as they come.
+/// Source of recommendations.
 pub(super) struct Modem(Receiver<BitRate>);
 
 impl Modem {
-    /// Opens the modem of the UE that this process runs at, and listens to what concerns an end: a sender at a UE sends up.
+    /// Opens the modem of this process's UE, and listens for recommendations for this end: a sender at a UE uses the uplink.
     ///
     /// # Errors
-    /// A UE without a modem, or a process outside of a live cell.
+    /// A UE without a modem, or a process outside a live cell.
     pub(super) fn open(role: Role) -> Result<Self> {
         let address = SocketAddr::from_abstract_name(MODEM).into_diagnostic()?;
         let stream = UnixStream::connect_addr(&address).map_err(|error| {
-            miette!("--modem: {error}: run this inside `tidemark shell` or `live`, at a UE whose scenario has `anbr`")
+            miette!("--modem: {error}: run this inside `tidemark shell`, at a UE whose scenario has `anbr`")
         })?;
         (&stream).write_all(b"AT+CGBRRREP=1\r\n").into_diagnostic()?;
         let wanted = if role == Role::Sender { Direction::Uplink } else { Direction::Downlink };
@@ -42,7 +42,7 @@ impl Modem {
         Ok(Self(received))
     }
 
-    /// Newest recommendation since the last call; `None` without a new one.
+    /// Newest recommendation since the last call; `None` if there is none.
     pub(super) fn latest(&self) -> Option<BitRate> {
         self.0.try_iter().last()
     }

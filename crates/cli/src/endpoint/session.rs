@@ -1,4 +1,4 @@
-//! One flow's end on a real socket: the loop that gives the endpoint packets and the time.
+//! One end of a flow on a real socket: the loop that hands packets and the time to the endpoint.
 
 use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
@@ -15,21 +15,21 @@ use super::format::{Format, RECEIVER_STARTS};
 use super::modem::Modem;
 use tidemark_terminal::interrupt;
 
-/// Time between two introductions, which an end sends to a peer that reads RTCP until something of the flow has come.
+/// Time between two introductions. An end sends them to a peer that reads RTCP until something of the flow has come.
 const INTRODUCTION: Duration = Duration::from_millis(500);
-/// A peer that is there and of whose flow nothing comes for so long is behind a path that swallows ECT.
+/// If a peer answers and nothing of its flow comes for this long, the path drops ECT.
 const BLACK_HOLE: Duration = Duration::from_secs(3);
-/// A sender that has kept to its minimum rate for so long is stuck there.
+/// A sender that has stayed at its minimum rate for this long is stuck.
 const STUCK: Duration = Duration::from_secs(3);
-/// Lateness up to which what is due is done at its own time: a late wake-up costs no rate.
+/// Greatest lateness that the endpoint does not see: deadlines are served at their own time, so a late wake-up costs no rate.
 const MAX_BEHIND: Duration = Duration::from_millis(10);
-/// Longest sleep: an interrupt is noticed then at the latest.
+/// Longest sleep, after which an interrupt is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
-/// Deadlines served before the socket has its turn.
+/// Deadlines served before the socket is read again.
 const BATCH: usize = 1_000;
-/// IPv4 and UDP headers, which endpoints count with.
+/// Bytes of IPv4 and UDP headers, which endpoints count too.
 const HEADERS: u64 = 28;
-/// Farewells that are sent: a datagram may be lost.
+/// Number of farewells sent, because a datagram may be lost.
 const FAREWELLS: u32 = 3;
 
 /// Times of a session.
@@ -40,7 +40,7 @@ pub(super) struct Times {
     pub interval: Duration,
     /// Time to wait for the peer's first datagram.
     pub patience: Duration,
-    /// Time from the peer's first datagram to the first packet, at the most.
+    /// Longest time from the peer's first datagram to the first packet.
     pub start: Duration,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Session {
     pub role: Role,
     /// Address of the peer; a listener learns it from the first datagram.
     pub peer: Option<SocketAddr>,
-    /// Sender or receiver, as it is simulated.
+    /// Sender or receiver, the same code as in the simulator.
     pub endpoint: Box<dyn Endpoint + Send>,
     /// ECN codepoint of the flow's data.
     pub codepoint: Ecn,
@@ -60,15 +60,15 @@ pub(super) struct Session {
     pub format: Box<dyn Format>,
     /// Times of the session.
     pub times: Times,
-    /// Names this end in RTCP.
+    /// Name of this end in RTCP.
     pub ssrc: u32,
-    /// Modem that the cell's recommendations come from, if this end listens to them.
+    /// Modem with the cell's recommendations, if this end follows them.
     pub modem: Option<Modem>,
-    /// Minimum rate of a sender that should leave it.
+    /// Minimum rate that a sender should exceed.
     pub min_rate: Option<BitRate>,
 }
 
-/// A session at its end.
+/// Outcome of a session.
 pub(super) struct Outcome {
     /// Verdict on what the path does to ECN.
     pub verdict: Verdict,
@@ -76,19 +76,19 @@ pub(super) struct Outcome {
     pub stuck: Option<String>,
 }
 
-/// A session under way.
+/// A running session.
 struct Running {
     session: Session,
     listens: bool,
-    /// True for a sender that sends before anything of its peer has come.
+    /// True for a sender that may send before its peer was heard.
     begins: bool,
-    /// True while this end sends the peer by RTCP that it is there, and when it leaves. Other peers take that for data.
+    /// True while this end announces itself and its leaving by RTCP. Other peers would take that for data.
     introduces_itself: bool,
     clock: Clock,
     recorder: EndpointRecorder,
     /// Time of the peer's first datagram.
     met: Option<Instant>,
-    /// Time at which the endpoint was served last: it never goes back.
+    /// Time at which the endpoint was last served. It never goes back.
     served: Instant,
     next_introduction: Instant,
     next_line: Instant,
@@ -123,7 +123,7 @@ impl Session {
             recorder: EndpointRecorder::new(self.role, start, self.min_rate),
             met: None,
             served: start,
-            // A peer that may take RTCP for data is asked once, after a long silence: is it not there, or does the path swallow ECT?
+            // A peer that may take RTCP for data is asked once, after a long silence, to tell a missing peer from a path that drops ECT.
             next_introduction: if introduces_itself { start } else { start + self.times.patience / 2 },
             next_line: Instant::FAR,
             received: 0,
@@ -184,14 +184,14 @@ impl Running {
         match (self.session.peer, why) {
             (Some(peer), Some(error)) => miette!("{peer}: {error}"),
             (Some(peer), None) => miette!(
-                "{peer} said nothing for {patience}: start `tidemark net {other} --listen {}` there, and let UDP pass both ways",
+                "{peer} did not answer for {patience}: start `tidemark net {other} --listen {}` there, and let UDP pass both ways",
                 peer.port()
             ),
-            (None, _) => miette!("nobody came for {patience}: start `tidemark net {other} HOST:PORT` at the other end"),
+            (None, _) => miette!("no peer for {patience}: start `tidemark net {other} HOST:PORT` at the other end"),
         }
     }
 
-    /// True once the endpoint may speak. A receiver that knows its sender opens the path itself.
+    /// True once the endpoint may send. A receiver that knows its sender opens the path itself.
     fn is_open(&self) -> bool {
         self.met.is_some() || self.begins || !self.listens && self.session.role == Role::Receiver
     }
@@ -201,7 +201,7 @@ impl Running {
         self.peer_left || now >= met + self.session.times.time || self.verdict(now) == Verdict::BlackHoled
     }
 
-    /// Time at which something is to be done, if nothing comes.
+    /// Time of the next deadline, if nothing comes before.
     fn wake(&self, start: Instant) -> Instant {
         let endpoint = self.session.endpoint.next_deadline().filter(|_| self.is_open()).unwrap_or(Instant::FAR);
         let end = self.met.map_or(start + self.session.times.patience, |met| met + self.session.times.time);
@@ -210,7 +210,7 @@ impl Running {
         wake.min(now + LONGEST_SLEEP).max(now)
     }
 
-    /// Tells the peer that this end is there, with Not-ECT: that passes where ECT does not.
+    /// Announces this end to the peer with Not-ECT, which passes where ECT does not.
     fn introduce(&mut self, now: Instant) {
         if self.introduces() && now >= self.next_introduction {
             self.next_introduction = if self.introduces_itself { now + INTRODUCTION } else { Instant::FAR };
@@ -229,7 +229,7 @@ impl Running {
 
     fn send(&mut self, bytes: &[u8], ecn: Ecn) {
         let Some(peer) = self.session.peer else { return };
-        // What the kernel does not take is lost, as it could be anywhere on its way.
+        // A datagram that the kernel refuses counts as lost on the path.
         if let Err(error) = self.session.socket.send(bytes, peer, ecn)
             && self.refused.is_none()
         {
@@ -238,7 +238,7 @@ impl Running {
         }
     }
 
-    /// Serves what is due at `now`, each deadline at its own time.
+    /// Serves the deadlines up to `now`, each at its own time.
     fn serve(&mut self, now: Instant, buffer: &mut [u8]) {
         for _ in 0..BATCH {
             let Some(due) = self.session.endpoint.next_deadline().filter(|due| *due <= now) else { break };
@@ -267,11 +267,11 @@ impl Running {
             let (length, from, ecn) = match self.session.socket.try_receive(buffer) {
                 Ok(received) => received,
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
-                // An ICMP error about something sent before; the peer's datagrams show whether it is there.
+                // An ICMP error about an earlier datagram. The peer's own datagrams show whether it is there.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => continue,
                 Err(error) => return Err(miette!("receiving: {error}")),
             };
-            // A second peer is none of this flow's.
+            // Datagrams of a second peer do not belong to this flow.
             if self.session.peer.is_some_and(|peer| peer.port() != from.port() || peer.ip().to_canonical() != from.ip())
             {
                 continue;
@@ -288,8 +288,8 @@ impl Running {
         }
     }
 
-    /// Notes that the peer is there, by an introduction or by its flow. A sender's time begins with the peer: nothing is encoded for
-    /// nobody.
+    /// Notes that the peer has been heard, by an introduction or by its flow. A sender's time begins then, so that nothing is encoded
+    /// before.
     fn meet(&mut self, from: SocketAddr, is_introduction: bool) {
         self.session.peer = Some(from);
         if self.met.is_none() {
@@ -321,9 +321,9 @@ impl Running {
             self.introduces_itself = true;
             self.say(Presence::Here);
         }
-        // What opens the path acknowledges nothing that was sent.
+        // A datagram that opens the path acknowledges nothing.
         self.received += u64::from(!matches!(&payload, Payload::PragueAck(ack) if ack.ack_seq == 0));
-        // What was due before it came happens before it. One that waited had nothing to do: a sender that calls has opened the path.
+        // Deadlines before the datagram's arrival are served first. An end that waited has none: a sender that calls has opened the path.
         if !is_first || !self.listens {
             self.serve(now, buffer);
         }
@@ -352,7 +352,7 @@ impl Running {
 
     fn verdict(&self, now: Instant) -> Verdict {
         let (stats, seen) = (self.session.endpoint.stats(), self.recorder.codepoints());
-        // The other end may have come to the same conclusion a moment before.
+        // The other end may have ended a moment before.
         let enough = if self.peer_left { BLACK_HOLE * 2 / 3 } else { BLACK_HOLE };
         let waited = self.met.is_some_and(|met| now >= met + self.session.times.start + enough);
         match self.session.role {
@@ -365,16 +365,16 @@ impl Running {
         }
     }
 
-    /// Error of a sender that never left its minimum rate, however long it had.
+    /// Error of a sender that never left its minimum rate, though it had time to.
     fn stuck(&self, now: Instant, stats: &Stats) -> Option<String> {
         let (min_rate, met) = (self.recorder.stuck_at()?, self.met?);
         (now >= met + self.session.times.start + STUCK).then(|| {
             let Stats { packets_sent: sent, losses, timeouts, marks_reported: marks, .. } = stats;
             let why = match self.received {
-                0 => format!("nothing was said of any of {sent} packets"),
-                _ => format!("of {sent} packets {losses} were lost and {marks} marked, with {timeouts} timeouts"),
+                0 => format!("none of {sent} packets was reported"),
+                _ => format!("{losses} of {sent} packets were lost and {marks} marked, with {timeouts} timeouts"),
             };
-            format!("the sender never left its least rate, {:.2} Mbit/s: {why}", min_rate.as_mbps())
+            format!("the sender never left its minimum rate, {:.2} Mbit/s: {why}", min_rate.as_mbps())
         })
     }
 
@@ -394,7 +394,7 @@ impl Running {
 
 /// Prints a line of JSON.
 fn print(line: &EndpointResult) {
-    // The reader may have closed its end: the flow goes on to its own.
+    // The reader may have closed its end; the flow still runs to its end.
     let text = serde_json::to_string(line).unwrap_or_default();
     let _ = writeln!(std::io::stdout(), "{text}");
 }

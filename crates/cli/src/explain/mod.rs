@@ -1,4 +1,4 @@
-//! `tidemark explain`: why packets of a run were marked, and what came of it.
+//! `tidemark explain`: why packets of a run were marked, and how their senders reacted.
 
 mod moment;
 mod story;
@@ -20,19 +20,19 @@ use tidemark_terminal::say;
 use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::{number, text};
 
-/// Rows of a table; the rest is counted.
+/// Rows of a table; further ones are only counted.
 const MAX_ROWS: usize = 24;
-/// Stories that are told whole; more marks than that are rows of a table.
+/// Most marks that are explained in full; more become rows of a table.
 const MAX_STORIES: usize = 4;
-/// Columns of a row a mark that a narrow terminal shows last: people look for the packet, its verdict and its delay.
+/// Columns of the table of marks that a narrow terminal shows last: people look for the packet, its verdict and its delay.
 const LAST: [&str; 4] = ["answered", "odds", "true ms", "estimated ms"];
-/// Distance in seconds from which a mark is not one of the moment that was asked for.
+/// Distance in seconds beyond which a mark does not belong to the requested time.
 const FAR_S: f64 = 0.1;
 
 /// Options of `tidemark explain`.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// Folder of the run: what `tidemark run`, or --out of a live cell or a CU, names
+    /// Folder of the run: as in `tidemark run`, or --out of a live cell or a CU
     run: PathBuf,
     /// Only this flow
     #[arg(long, value_name = "NAME")]
@@ -43,7 +43,7 @@ pub(crate) struct Explain {
     /// The packet with this number
     #[arg(long, value_name = "N", group = "which")]
     packet: Option<u64>,
-    /// The marked packets that took longest, this many
+    /// The K marked packets with the longest delays
     #[arg(long, value_name = "K", group = "which", value_parser = clap::value_parser!(u64).range(1..))]
     worst: Option<u64>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct Explain {
 }
 
 impl Explain {
-    /// Prints what is asked for.
+    /// Prints the requested marks.
     ///
     /// # Errors
     /// A folder without marks, a file that cannot be read, or a flow, time or packet without a mark.
@@ -59,19 +59,19 @@ impl Explain {
         let (all, origin) = (read(&self.run)?, origin(&self.run));
         let of_flow = self.of_flow(&all)?;
         if of_flow.is_empty() {
-            say!("no law of the cell marked or dropped a packet in this run");
+            say!("no marking law of the cell marked or dropped a packet in this run");
             return Ok(());
         }
         let asked = self.at.is_some() || self.packet.is_some() || self.worst.is_some();
         let chosen = self.choose(&of_flow)?;
         if self.output.format != Format::Table {
-            // Named as the columns of marks.csv are.
+            // Keys are the columns of marks.csv.
             return format::rows(self.output.format, &if asked { chosen } else { of_flow });
         }
         if !asked {
             overview(&of_flow);
             // A CU does not know how long packets took.
-            say!("{}:\n", if origin == Origin::Cu { "The first of them" } else { "The slowest of them" });
+            say!("{}:\n", if origin == Origin::Cu { "The first ones" } else { "The slowest ones" });
         }
         if chosen.len() > MAX_STORIES {
             rows(&chosen);
@@ -80,19 +80,19 @@ impl Explain {
             say!("{}", stories.join("\n"));
         }
         if !asked {
-            say!("Others: --flow NAME with --at \"3.2 s\", --at \"3 s..3.5 s\", --packet N or --worst K");
+            say!("For others, use --flow NAME with --at \"3.2 s\", --at \"3 s..3.5 s\", --packet N or --worst K");
         }
         Ok(())
     }
 
-    /// Marks of the flow that was asked for, or of all.
+    /// Marks of the requested flow, or of all.
     fn of_flow<'a>(&self, all: &'a [MarkResult]) -> Result<Vec<&'a MarkResult>> {
         let Some(flow) = &self.flow else { return Ok(all.iter().collect()) };
         let chosen: Vec<_> = all.iter().filter(|mark| mark.flow == *flow).collect();
         if chosen.is_empty() && !all.is_empty() {
             let mut flows: Vec<_> = all.iter().map(|mark| mark.flow.as_str()).collect();
             flows.dedup();
-            return Err(miette!("no mark of a flow `{flow}`: flows with marks are {}", flows.join(", ")));
+            return Err(miette!("flow `{flow}` has no mark: flows with marks are {}", flows.join(", ")));
         }
         Ok(chosen)
     }
@@ -106,11 +106,11 @@ impl Explain {
         }
         if self.worst.is_some() && marks.iter().all(|mark| mark.arrived_s.is_none()) {
             return Err(miette!(
-                "--worst: of no marked packet it is known how long it took; a CU does not see packets arrive"
+                "--worst: the delay of no marked packet is known, because a CU does not see packets arrive"
             ));
         }
         let mut marks = marks.to_vec();
-        // A stable sort: of marks with the same delay the first.
+        // A stable sort keeps the first of marks with equal delays.
         marks.sort_by(|a, b| delay_ms(b).total_cmp(&delay_ms(a)));
         marks.truncate(self.worst.map_or(1, |worst| usize::try_from(worst).unwrap_or(usize::MAX)));
         Ok(marks)
@@ -126,11 +126,13 @@ fn read(run: &Path) -> Result<Vec<MarkResult>> {
         }
         let folder = run.display();
         if is_live(run) {
-            miette!("{folder} has no {MARKS}: a DU decides on no mark; its CU keeps them, with `tidemark gnb cu --out`")
+            miette!("{folder} has no {MARKS}: a DU makes no marks; its CU writes them with `tidemark gnb cu --out`")
         } else if run.join("scenario.toml").exists() {
             miette!("{folder} has no {MARKS}: run it again, `tidemark run {folder}/scenario.toml --out {folder}`")
         } else {
-            miette!("{folder} is not the folder of a run: name one that `tidemark run`, or a live cell with --out, has written")
+            miette!(
+                "{folder} is not the folder of a run: name one written by `tidemark run` or by a live cell with --out"
+            )
         }
     })?;
     read_marks(&text).map_err(|error| miette!("{}: {error}", file.display()))
@@ -154,7 +156,7 @@ fn is_live(run: &Path) -> bool {
     summary["live"].is_object()
 }
 
-/// Mark next to a time, or marks of a span.
+/// The mark nearest to a time, or the marks of a span.
 fn at<'a>(marks: &[&'a MarkResult], moment: Moment) -> Result<Vec<&'a MarkResult>> {
     let (from, to) = moment.span();
     let within: Vec<_> = marks.iter().copied().filter(|mark| (from..=to).contains(&mark.t_s)).collect();
@@ -169,10 +171,10 @@ fn at<'a>(marks: &[&'a MarkResult], moment: Moment) -> Result<Vec<&'a MarkResult
     let before = marks.iter().copied().filter(|mark| mark.t_s < from).max_by(|a, b| a.t_s.total_cmp(&b.t_s));
     let after = marks.iter().copied().filter(|mark| mark.t_s > to).min_by(|a, b| a.t_s.total_cmp(&b.t_s));
     let neighbours: Vec<_> = before.into_iter().chain(after).map(|mark| format!("  {}", one_line(mark))).collect();
-    Err(miette!("no mark is kept at {moment}; the nearest ones:\n{}", neighbours.join("\n")))
+    Err(miette!("no mark is recorded at {moment}; the nearest ones:\n{}", neighbours.join("\n")))
 }
 
-/// Marks of the packet with this number, one for each flow that has it.
+/// Marks of packets with this number, one for each flow that has such a packet.
 fn numbered<'a>(marks: &[&'a MarkResult], packet: u64) -> Result<Vec<&'a MarkResult>> {
     let found: Vec<_> = marks.iter().copied().filter(|mark| mark.packet == packet).collect();
     if !found.is_empty() {
@@ -182,12 +184,12 @@ fn numbered<'a>(marks: &[&'a MarkResult], packet: u64) -> Result<Vec<&'a MarkRes
     let after = marks.iter().copied().filter(|mark| mark.packet > packet).min_by_key(|mark| mark.packet);
     let neighbours: Vec<_> = before.into_iter().chain(after).map(|mark| format!("  {}", one_line(mark))).collect();
     Err(miette!(
-        "packet {packet} was not marked, or its mark was not kept; the nearest numbers:\n{}",
+        "packet {packet} was not marked, or its mark was not recorded; the nearest numbers:\n{}",
         neighbours.join("\n")
     ))
 }
 
-/// Prints a row for each flow: marks that are kept, their times, laws with rules, and the longest delay.
+/// Prints a row for each flow: recorded marks, their times, laws with rules, and the longest delay.
 fn overview(marks: &[&MarkResult]) {
     let mut flows: Vec<(&str, Vec<&MarkResult>)> = Vec::new();
     for mark in marks {
@@ -216,7 +218,7 @@ fn overview(marks: &[&MarkResult]) {
     }
     say!("{}", shown.draw());
     if flows.len() > MAX_ROWS {
-        say!("... and {} flows more", flows.len() - MAX_ROWS);
+        say!("... and {} more flows", flows.len() - MAX_ROWS);
     }
 }
 
@@ -241,6 +243,6 @@ fn rows(marks: &[&MarkResult]) {
     }
     say!("{}", shown.draw());
     if marks.len() > MAX_ROWS {
-        say!("... and {} more: a shorter span shows them, or --format json", marks.len() - MAX_ROWS);
+        say!("... and {} more: narrow the span, or use --format json", marks.len() - MAX_ROWS);
     }
 }

@@ -1,4 +1,4 @@
-//! Times as the option `--at` takes them.
+//! Times for the option `--at`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ impl Moment {
 impl FromStr for Moment {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        // A number alone is in seconds, as the axes of the report are.
+        // A number without a unit is in seconds, as on the report's axes.
         let time = |text: &str| match text.trim().parse::<f64>() {
             Ok(_) => format!("{text} s").parse::<Duration>(),
             Err(_) => text.parse::<Duration>(),
@@ -44,7 +44,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// A time with its unit, in steps of a tenth of a millisecond.
+/// A time in seconds with its unit, to a tenth of a millisecond.
 pub(super) fn seconds(at: f64) -> String {
     format!("{at:.4} s")
 }

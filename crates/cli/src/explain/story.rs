@@ -1,4 +1,4 @@
-//! The story of one mark, for a person to read.
+//! The story of one mark, as text for people.
 
 use std::fmt::Write;
 
@@ -6,14 +6,14 @@ use tidemark_record::MarkResult;
 
 use super::moment::seconds;
 
-/// Origin of a run's marks, which says what can be known of them.
+/// Origin of a run's marks, which determines what is known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Simulated run, with senders of its own.
+    /// Simulated run, whose senders are known.
     Simulated,
-    /// Live cell: packets are seen from the core to the UE, their senders are not.
+    /// Live cell, which sees packets from the core to the UE but not their senders.
     Live,
-    /// CU: packets are seen until they go to the DU.
+    /// CU, which sees packets until they go to the DU.
     Cu,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn one_line(mark: &MarkResult) -> String {
     format!("{flow}, packet {packet}: {verdict} at {}", seconds(*t_s))
 }
 
-/// All that is known of a mark, in the order of time.
+/// Everything known about a mark, in order of time.
 pub(super) fn story(mark: &MarkResult, origin: Origin) -> String {
     let MarkResult { flow, packet, ue, drb, bytes, came, .. } = mark;
     let mut text = format!("{flow}, packet {packet}: {bytes} B with {came}, to {ue} (DRB {drb})\n");
@@ -56,10 +56,10 @@ pub(super) fn story(mark: &MarkResult, origin: Origin) -> String {
             say("at the gNB", later);
         }
         Origin::Live => {
-            say("from core", format!("{}; when it was sent is not known", seconds(mark.sent_s)));
+            say("from core", format!("{}; the time of sending is unknown", seconds(mark.sent_s)));
             say("decided", later);
         }
-        Origin::Cu => say("from core", format!("{}; when it was sent is not known", seconds(mark.t_s))),
+        Origin::Cu => say("from core", format!("{}; the time of sending is unknown", seconds(mark.t_s))),
     }
     say("estimated", estimated(mark));
     say("true", queued(mark));
@@ -75,7 +75,7 @@ pub(super) fn story(mark: &MarkResult, origin: Origin) -> String {
     text
 }
 
-/// State of the queue that the marker estimated.
+/// State of the queue as the marker estimated it.
 fn estimated(mark: &MarkResult) -> String {
     let backlog = format!("{:.1} kB queued", mark.estimated_kb);
     let rate = match (mark.estimated_mbps, mark.deviation_mbps) {
@@ -90,7 +90,7 @@ fn estimated(mark: &MarkResult) -> String {
 /// True state of the queue.
 fn queued(mark: &MarkResult) -> String {
     let (Some(kb), Some(count), Some(ms)) = (mark.queued_kb, mark.queued_packets, mark.queued_ms) else {
-        return "not known: the RLC queue is the DU's, of which a CU sees reports".into();
+        return "unknown: the RLC queue is in the DU, and a CU sees only its reports".into();
     };
     if count == 0 {
         return "the RLC queue was empty".into();
@@ -115,8 +115,8 @@ fn decision(mark: &MarkResult) -> String {
 fn outcome(mark: &MarkResult, origin: Origin) -> String {
     let fate = match (mark.arrived_s, mark.lost.as_ref()) {
         (Some(at), _) => format!("arrived at {}", seconds(at)),
-        (None, "") if origin == Origin::Cu => "went on to the DU, and what became of it is not known".into(),
-        (None, "") => "still under way at the end of the run".into(),
+        (None, "") if origin == Origin::Cu => "went on to the DU; its fate is unknown".into(),
+        (None, "") => "still on its way at the end of the run".into(),
         (None, cause) => format!("lost ({cause})"),
     };
     match mark.verdict.as_ref() {
@@ -130,11 +130,11 @@ fn outcome(mark: &MarkResult, origin: Origin) -> String {
 fn sender(mark: &MarkResult, origin: Origin) -> String {
     let Some(at) = mark.answered_s else {
         return match mark.verdict.as_ref() {
-            "drop" => "learns of the loss by itself".into(),
+            "drop" => "detects the loss by itself".into(),
             _ if origin != Origin::Simulated => {
-                "not known: it is a program of its own, and neither its window nor its rate is seen".into()
+                "unknown: it is a separate program, whose window and rate are not visible".into()
             }
-            _ => "had no feedback with this mark before the end".into(),
+            _ => "received no feedback about this mark before the end".into(),
         };
     };
     let change = |what: &str, before: Option<f64>, after: Option<f64>, unit: &str| {
@@ -147,5 +147,5 @@ fn sender(mark: &MarkResult, origin: Origin) -> String {
     };
     let window = change("window", mark.window_before_kb, mark.window_after_kb, "kB").unwrap_or_default();
     let rate = change("rate", mark.rate_before_mbps, mark.rate_after_mbps, "Mbit/s").unwrap_or_default();
-    format!("learned of it at {}, {:.1} ms after it was decided{window}{rate}", seconds(at), (at - mark.t_s) * 1e3)
+    format!("received feedback at {}, {:.1} ms after the decision{window}{rate}", seconds(at), (at - mark.t_s) * 1e3)
 }

@@ -1,6 +1,6 @@
-//! `tidemark run --front`: throughput against delay of senders and laws, beside an oracle and the unmarked run.
+//! `tidemark run --front`: throughput against delay for senders and laws, beside an oracle and the unmarked run.
 //!
-//! It is a study made of lists instead of a file: one command answers who wins where.
+//! It is a study made from lists instead of a file: one command shows which law wins where.
 
 mod table;
 
@@ -17,38 +17,38 @@ use crate::format::Format;
 use crate::study::{self, Common};
 use tidemark_terminal::{print, say};
 
-/// Channels with a model of their own; all others are files.
+/// Channels named by their model; all others are files.
 const MODELS: [&str; 3] = ["static", "pedestrian", "vehicular"];
 /// Laws with a threshold for L4S flows.
 const WITH_THRESHOLD: [&str; 2] = ["l4span", "tide"];
-/// Key of the law, beside which `--set` may put other keys of the marker.
+/// Key of the law. `--set` may set other keys of the marker beside it.
 const LAW: &str = "marker.law";
-/// Sender that knows the capacity, and its name among the others.
+/// Name of the sender that knows the capacity.
 const ORACLE: &str = "oracle";
-/// Windows of the oracle's recommendations: four periods of the default TDD pattern hold a packet of each of several UEs, without which its
-/// share of the cell is taken for free.
+/// Windows of the oracle's recommendations. Four periods of the default TDD pattern hold a packet of each of several UEs; in a shorter
+/// window a UE without a packet looks as if it left its share of the cell free.
 const ALONE: &str = "5 ms";
 const AMONG_OTHERS: &str = "20 ms";
-/// One cell, whose lists are set point by point.
+/// Scenario of one cell, in which each point sets its values.
 const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[marker]\nlaw = \"none\"\n\n[[ue]]\nname = \"ue\"\n\n[[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\n";
-/// Metrics: of the cell, and the means over its bearers.
+/// Metrics: the cell's throughput, and means over its bearers.
 const METRICS: [&str; 4] =
     ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99", "bearer.queue_ms.p95"];
-/// Thresholds that cL4S, aL4S-CC that knows the network's, is told of.
+/// Thresholds given to cL4S, which is aL4S-CC with the network's thresholds known.
 const KNOWN: [&str; 2] = ["5 ms", "10 ms"];
 /// File with the table as text.
 const TEXT: &str = "front.md";
-/// Fairness of the flows, where a run has several.
+/// Fairness among flows, for runs with several.
 const FAIRNESS: &str = "jain";
 
 /// Options of `tidemark run --front`.
 #[derive(Args)]
 #[command(next_help_heading = "Front: throughput against delay")]
 pub(crate) struct FrontOptions {
-    /// Draw throughput against delay: senders and laws beside an oracle that knows the capacity
+    /// Draw throughput against delay for senders and laws, beside an oracle that knows the capacity
     #[arg(long, conflicts_with_all = ["file", "vary", "zip", "find"])]
     pub(crate) front: bool,
-    /// Channels of all UEs: static, pedestrian, vehicular, or the file of a trace, of CSV with its column as FILE:COLUMN
+    /// Channels of all UEs: static, pedestrian, vehicular, or a trace file; FILE:COLUMN names a column of a CSV file
     #[arg(
         long,
         value_name = "LIST",
@@ -68,7 +68,7 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     ues: Vec<u32>,
-    /// Round trips without the radio
+    /// Round-trip times without the radio
     #[arg(
         long,
         value_name = "LIST",
@@ -78,7 +78,7 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     round_trips: Vec<Duration>,
-    /// Senders of each UE, by their controllers, or cl4s and cl4s-hint; those with `+` between them share its bearer
+    /// Senders of each UE: controllers, cl4s or cl4s-hint; senders joined by `+` share the UE's bearer
     #[arg(
         long,
         value_name = "LIST",
@@ -98,10 +98,10 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     laws: Vec<String>,
-    /// Thresholds `tau_s` of l4span and tide, which draw a front for each of them [default: the law's]
+    /// Thresholds `tau_s` of l4span and tide; each one gives a front [default: the law's]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "front", hide_short_help = true)]
     thresholds: Vec<Duration>,
-    /// Recommendations that senders get which listen to them, as `anbr` of a UE
+    /// Recommendations for senders that follow them, written like a UE's `anbr`
     #[arg(
         long,
         value_name = "TABLE",
@@ -110,19 +110,19 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     anbr: String,
-    /// Time that each run simulates
+    /// Simulated time of each run
     #[arg(long, value_name = "TIME", default_value = "40 s", requires = "front", hide_short_help = true)]
     duration: Duration,
-    /// Beginning that does not count
+    /// Warm-up at the start of each run, which does not count
     #[arg(long, value_name = "TIME", default_value = "5 s", requires = "front", hide_short_help = true)]
     warmup: Duration,
 }
 
 impl FrontOptions {
-    /// Runs what the folder lacks, writes table and page, and prints the front.
+    /// Runs the points that the folder lacks, writes table and page, and prints the front.
     ///
     /// # Errors
-    /// A list with a name that nobody has, a run that fails, or an interrupt: what was run is kept then.
+    /// An unknown name in a list, a run that fails, or an interrupt. Finished runs are kept.
     pub(crate) fn execute(&self, options: &study::StudyOptions, common: &Common<'_>) -> Result<()> {
         let base = Base { file: "front".into(), text: SCENARIO.into(), folder: PathBuf::new() };
         let mut study = Study::new(&self.form(common)?, base).map_err(study::diagnostic)?;
@@ -135,7 +135,7 @@ impl FrontOptions {
             say!("{}", table::markdown(&table));
         }
         study::say_files(&out);
-        say!("the same as text: {}", out.join(TEXT).display());
+        say!("as text: {}", out.join(TEXT).display());
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl FrontOptions {
         let set = [("duration", self.duration), ("warmup", self.warmup)];
         Ok(Form {
             name: Some("front".into()),
-            description: "Throughput against delay, of senders and laws".into(),
+            description: "Throughput against delay for senders and laws".into(),
             seeds: common.seeds.map(Value::from),
             set: set.map(|(key, time)| (key.to_string(), json!(time.to_string()))).into(),
             case: laws,
@@ -157,7 +157,7 @@ impl FrontOptions {
         })
     }
 
-    /// Cases of laws with their thresholds, and in each of them those of senders.
+    /// Cases of laws with their thresholds, each with the cases of senders.
     fn laws(&self) -> Result<Labels> {
         let mut labels = Labels::new();
         for law in &self.laws {
@@ -178,7 +178,7 @@ impl FrontOptions {
         Ok(labels)
     }
 
-    /// Cases of senders under a law: the oracle is where nothing marks.
+    /// Cases of senders under a law; the oracle runs only where nothing marks.
     fn senders(&self, law: &str) -> Result<Labels> {
         let senders = self.senders.iter().map(String::as_str).filter(|name| *name != ORACLE);
         let oracle = (law == "none").then_some(ORACLE);
@@ -192,7 +192,7 @@ impl FrontOptions {
         if names != ORACLE && senders.iter().any(|sender| sender.config.properties().recommended) {
             let anbr: toml::Table = format!("anbr = {}", self.anbr)
                 .parse()
-                .map_err(|error| miette!("--anbr is no table, as in {{ window = \"20 ms\" }}: {error}"))?;
+                .map_err(|error| miette!("--anbr is not a table such as {{ window = \"20 ms\" }}: {error}"))?;
             let anbr = serde_json::to_value(&anbr["anbr"]).map_err(|error| miette!("--anbr: {error}"))?;
             set.insert("ue.0.anbr".into(), anbr);
         }
@@ -246,7 +246,7 @@ struct Sender {
     name: String,
     /// Controller with its defaults.
     config: SenderConfig,
-    /// Controller as a scenario has it.
+    /// Controller in the form of a scenario.
     keys: Value,
 }
 
@@ -268,7 +268,7 @@ impl Sender {
         Ok(Self { name: name.into(), config, keys })
     }
 
-    /// Flow without an end, as a scenario has it.
+    /// Endless flow in the form of a scenario.
     fn flow(&self, round_trip: Duration) -> Value {
         let mut flow =
             json!({ "name": self.name, "ue": "ue", "round_trip": round_trip.to_string(), "sender": self.keys });

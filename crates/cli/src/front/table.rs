@@ -1,4 +1,4 @@
-//! Table of a front: a row for each setting and its senders, a column for each law, and the oracle's beside them.
+//! Table of a front: a row for each setting and its senders, a column for each law, and one for the oracle.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use tidemark_study::{Summary, Table};
 
 use super::ORACLE;
 
-/// Names of the columns that make a setting, as the study has them and as the table heads them.
+/// Columns that make a setting: name in the study and heading in the table.
 const SETTING: [(&str, &str); 3] = [("channel", "channel"), ("ues", "UEs"), ("round_trip", "round trip")];
 
 /// Gives the table as Markdown; cells read *Mbit/s at mean / 99th percentile of the queue in ms*.
@@ -53,7 +53,7 @@ pub(super) fn markdown(table: &Table) -> String {
     text
 }
 
-/// Rate and queue of one point, with half of the intervals of rate and mean where there are several seeds.
+/// Rate and queue of one point, with the half-widths of the rate's and the mean's intervals for several seeds.
 fn cell(of: &Summary) -> String {
     let shown = |metric| {
         let Some(Estimate { mean, half, .. }) = of.estimate(metric) else { return "–".into() };

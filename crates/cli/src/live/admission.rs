@@ -1,4 +1,4 @@
-//! Counters of what the sockets of `tidemark gnb n3`, `du` and `cu` refused, as they are shown.
+//! Shows the counters of packets that the sockets of `tidemark gnb n3`, `du` and `cu` refused.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) fn expose(text: &mut Exposition, by_name: &BTreeMap<String, u64>) {
     }
 }
 
-/// Warning where something was refused, since a peer or a UE with another address looks like no traffic at all.
+/// Warning if something was refused: a peer or a UE with a wrong address otherwise looks like no traffic at all.
 pub(crate) fn warning(total: u64) -> Option<String> {
     (total > 0).then(|| {
         format!(

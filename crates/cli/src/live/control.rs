@@ -25,8 +25,8 @@ use super::web::Source;
 
 /// Longest request in bytes.
 const MAX_REQUEST: u64 = 64 * 1024;
-/// Error for what no request of this version is.
-pub(crate) const UNKNOWN: &str = "this request is none of this program's: its kind or its version is another";
+/// Error for an unknown request.
+pub(crate) const UNKNOWN: &str = "unknown request: the cell runs another kind or version of program";
 
 /// Arguments of `tidemark ctl`.
 #[derive(Args)]
@@ -40,9 +40,9 @@ pub(crate) struct Ctl {
 
 #[derive(Subcommand)]
 enum Request {
-    /// List the live cells that are yours: number, name, kind and what runs there
+    /// List your live cells: number, name, kind and commands
     List,
-    /// Show the cell's state, four times a second
+    /// Show the cell's state, updated four times a second
     Watch,
     /// Print the cell's state as JSON
     Status,
@@ -50,15 +50,15 @@ enum Request {
     Metrics,
     /// Change channels or laws: ue.0.channel.snr_db=5 marker.law=ramp marker.high="20 ms"
     Set {
-        /// Keys of the scenario and their new values
+        /// Scenario keys with their new values
         #[arg(required = true, value_name = "KEY=VALUE")]
         assignments: Vec<String>,
     },
-    /// Take a UE's coverage away for a time, as in: outage ue "500 ms"
+    /// Take a UE out of coverage for a time, as in: outage ue "500 ms"
     Outage {
         /// Name of the UE
         ue: String,
-        /// Length of the outage
+        /// Duration of the outage
         time: Duration,
     },
     /// Move a UE to another cell of the same kind
@@ -98,15 +98,15 @@ impl Ctl {
     }
 }
 
-/// Takes the coverage of a UE away for a time.
+/// Takes a UE out of coverage for a time.
 ///
 /// # Errors
-/// A cell that is not there, or that refuses.
+/// A cell that is not running, or that refuses.
 pub(super) fn outage(cell: u32, ue: &str, time: &str) -> Result<()> {
     ask(&find(Some(cell))?, &["outage".into(), ue.into(), time.into()]).map(drop)
 }
 
-/// The socket of the cell that is meant.
+/// The socket of the cell with this number, or of the only cell.
 fn find(cell: Option<u32>) -> Result<PathBuf> {
     let sockets = lease::sockets();
     match (cell, sockets.as_slice()) {
@@ -127,7 +127,7 @@ fn none() -> miette::Report {
     miette!("no live cell of yours is running: start one with `tidemark shell`")
 }
 
-/// A line for each of these cells.
+/// Lists these cells, one on a line.
 fn list(cells: &[(u32, PathBuf)]) -> String {
     let line = |(number, socket): &(u32, PathBuf)| {
         let about = ask(socket, &["about".into()]).unwrap_or_else(|_| "does not answer\n".into());
@@ -149,14 +149,14 @@ fn ask(socket: &Path, words: &[String]) -> Result<String> {
     }
 }
 
-/// Listens at this socket until the process ends, and answers with what `handle` makes of a request's words: text, or an error.
+/// Listens at this socket until the process ends. `handle` turns a request's words into the answer or an error.
 pub(crate) fn listen(
     path: &Path,
     handle: impl Fn(&[&str]) -> std::result::Result<String, String> + Send + 'static,
 ) -> Result<()> {
     let _ = fs::remove_file(path);
     let listener = UnixListener::bind(path).map_err(|error| miette!("{}: {error}", path.display()))?;
-    // The folder lets no other user in either; this is for those who change it.
+    // The folder is closed to other users, too; this protects users who open it.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).into_diagnostic()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -166,7 +166,7 @@ pub(crate) fn listen(
     Ok(())
 }
 
-/// Answers one request; a client that sends nothing is not waited for.
+/// Answers one request, without waiting for a client that sends nothing.
 fn answer(mut stream: UnixStream, handle: impl Fn(&[&str]) -> std::result::Result<String, String>) {
     let patience = Some(Wait::from_secs(1));
     let mut request = String::new();
@@ -179,14 +179,14 @@ fn answer(mut stream: UnixStream, handle: impl Fn(&[&str]) -> std::result::Resul
         Ok(body) => format!("ok\n{body}"),
         Err(reason) => format!("error\n{reason}\n"),
     };
-    // A client that went away needs no answer.
+    // A client that has gone needs no answer.
     let _ = stream.write_all(answer.as_bytes());
 }
 
 /// Answers `status` or `metrics`.
 pub(crate) fn state(source: &impl Source, word: &str) -> std::result::Result<String, String> {
     let text = if word == "status" { source.status().map(|text| text + "\n") } else { source.metrics() };
-    text.ok_or_else(|| "it has ended".into())
+    text.ok_or_else(|| "the cell has ended".into())
 }
 
 /// Answers the requests to a live cell.
@@ -194,7 +194,7 @@ pub(crate) struct Server {
     scenario: Mutex<Scenario>,
     control: Control,
     shared: Shared,
-    /// A line that says which cell it is.
+    /// A line that describes the cell.
     about: String,
 }
 
@@ -240,7 +240,7 @@ impl Server {
             .ok_or_else(|| format!("there is no UE `{name}`: use {}", names.join(", ")))
     }
 
-    /// Applies assignments to the scenario and hands on what they change.
+    /// Applies assignments to the scenario and passes their changes on.
     fn set(&self, assignments: &[&str]) -> std::result::Result<String, String> {
         let mut scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
         let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
@@ -260,13 +260,13 @@ impl Server {
             if old.config.channel != new.config.channel {
                 let [to, from] = [new.config.channel, old.config.channel].map(Box::new);
                 changes.push((Change::Channel(id, to), Change::Channel(id, from)));
-                text += &format!("{}: another channel\n", new.name);
+                text += &format!("{}: changed channel\n", new.name);
             }
             if old.config.marker != new.config.marker {
                 let [to, from] = [new.config.marker, old.config.marker].map(Box::new);
                 laws.push((index, to.law.properties().name.to_string()));
                 changes.push((Change::Marker(id, to), Change::Marker(id, from)));
-                text += &format!("{}: another law or threshold\n", new.name);
+                text += &format!("{}: changed law or threshold\n", new.name);
             }
         }
         if let Some(at) = all_or_none(changes, |change| self.change(change))? {
@@ -283,7 +283,7 @@ impl Server {
     }
 }
 
-/// Reduces a scenario that was read anew to what a live cell made of it.
+/// Adapts a scenario that was read again as a live cell did at its start.
 fn only_ues_of(running: &Scenario, read: &mut Scenario) {
     read.flow.clear();
     read.ue.truncate(running.ue.len());
@@ -294,8 +294,7 @@ fn event(at: Instant, event: EventKind, ue: Option<&str>, detail: Option<String>
     Event { t_s: at.as_secs_f64(), event, ue: ue.map(str::to_string), detail }.rounded()
 }
 
-/// Makes changes, each given with the one that takes it back; where one is refused those before it are taken back. Gives what the last
-/// one gave.
+/// Makes changes, each paired with the change that undoes it. If one is refused, undoes the earlier ones. Gives the last one's result.
 fn all_or_none<C, T>(
     changes: Vec<(C, C)>,
     change: impl Fn(C) -> std::result::Result<T, String>,
@@ -305,7 +304,7 @@ fn all_or_none<C, T>(
         match change(wanted) {
             Ok(given) => last = Some(given),
             Err(refusal) => {
-                // What was so before is not refused.
+                // The earlier state is never refused.
                 made.into_iter().rev().for_each(|back| drop(change(back)));
                 return Err(refusal);
             }

@@ -1,9 +1,9 @@
-//! Rows of what is live, and Prometheus' text format, version 0.0.4.
+//! Rows of live state, and Prometheus' text format, version 0.0.4.
 
 use std::fmt::Write as _;
 
-/// Declares rows: structs whose fields are shown under their own names, and which of these are metrics of Prometheus, under which name and in
-/// which base unit. The help of a metric is its field's sentence.
+/// Declares rows: structs whose fields are shown under their own names. A field may also be a Prometheus metric, with a name and a base
+/// unit; its doc comment is the metric's help.
 // `/// Rate to the UE. pub down_mbps: f64 = gauge("downlink_bits_per_second" * 1e6),` becomes
 //
 //     /// Rate to the UE.
@@ -70,17 +70,17 @@ pub(super) trait Metrics: Sized + 'static {
 pub(super) struct Metric<T> {
     /// `counter` or `gauge`.
     pub(super) kind: &'static str,
-    /// Name behind `tidemark_`, with the base unit; fields in a row may share it, with a label each.
+    /// Name after `tidemark_`, with the base unit. Fields of a row may share it if each has a label.
     pub(super) name: &'static str,
-    /// Label of the field, as `direction="uplink"`.
+    /// Label of the field, such as `direction="uplink"`.
     pub(super) labels: &'static str,
-    /// Value in the base unit; `None` for what was not measured.
+    /// Value in the base unit; `None` if it was not measured.
     pub(super) value: fn(&T) -> Option<f64>,
 }
 
 /// A value that can be a sample.
 pub(super) trait Sample {
-    /// Gives the number; `None` for what was not measured.
+    /// Gives the number; `None` if it was not measured.
     fn sample(&self) -> Option<f64>;
 }
 
@@ -113,7 +113,7 @@ impl<T: Sample> Sample for Option<T> {
 pub(super) struct Exposition(String);
 
 impl Exposition {
-    /// Adds the metrics of rows, each with its labels, as `ue="a"`. `prefix` stands before each name.
+    /// Adds the metrics of rows with their labels, such as `ue="a"`. Each name starts with `prefix`.
     pub(super) fn rows<'a, T: Metrics>(&mut self, prefix: &str, rows: impl Iterator<Item = (String, &'a T)> + Clone) {
         let metrics = T::METRICS.iter().flat_map(|(help, metrics)| metrics.iter().map(move |metric| (*help, metric)));
         let mut last = "";
@@ -132,7 +132,7 @@ impl Exposition {
         }
     }
 
-    /// Adds a metric with its samples, each with its labels; one without samples is left out.
+    /// Adds a metric and its samples with their labels. A metric without samples is left out.
     pub(super) fn family(
         &mut self,
         name: &str,
@@ -157,13 +157,13 @@ impl Exposition {
         let _ = writeln!(self.0, "tidemark_{name}{labels} {value}");
     }
 
-    /// All of it.
+    /// The whole text.
     pub(super) fn text(self) -> String {
         self.0
     }
 }
 
-/// A label with its value, as `ue="a"`.
+/// A label with its value, such as `ue="a"`.
 pub(super) fn label(name: &str, value: &str) -> String {
     format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -11,9 +11,9 @@ use tidemark_wire::ip::FiveTuple;
 pub(super) struct Flow {
     /// Name of the flow.
     pub name: String,
-    /// UE that the flow goes to, or way of a hop, from 0.
+    /// UE of the flow, or direction of a hop, from 0.
     pub ue: usize,
-    /// Flows beyond the recorder's limit, counted together.
+    /// True for the flows beyond the recorder's limit, which are counted together.
     are_others: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Flow {
 pub(super) struct Flows(Vec<Flow>);
 
 impl Flows {
-    /// Number of a flow; a UE's flows beyond the recorder's limit are one.
+    /// Number of a flow. A UE's flows beyond the recorder's limit share one number.
     pub(super) fn number(
         &mut self,
         recorder: &mut Recorder,
@@ -34,7 +34,7 @@ impl Flows {
         self.number_in(recorder, (id, ue), tuple, &ues[ue].name)
     }
 
-    /// Number of a flow of a group, a UE or a way of a hop; its flows beyond the recorder's limit are one.
+    /// Number of a flow of a group, which is a UE or a direction of a hop. Flows beyond the recorder's limit share one number.
     pub(super) fn number_in(
         &mut self,
         recorder: &mut Recorder,
@@ -52,7 +52,7 @@ impl Flows {
         number.index()
     }
 
-    /// True for the number of one flow, and not of what is beyond the recorder's limit.
+    /// True for the number of a single flow; false for flows beyond the recorder's limit.
     pub(super) fn is_alone(&self, number: usize) -> bool {
         self.0.get(number).is_some_and(|flow| !flow.are_others)
     }
@@ -67,7 +67,7 @@ impl Flows {
         self.0.get(number).map_or("", |flow| &flow.name)
     }
 
-    /// The name, with a number where flows before have it: the second one is `#2`.
+    /// The name, with a number if earlier flows have it: the second one is `#2`.
     fn numbered(&self, name: &str) -> String {
         let is_twin =
             |other: &str| other.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" #"));
@@ -78,8 +78,8 @@ impl Flows {
     }
 }
 
-/// Name of a flow: `tcp 192.0.2.1:443`, or `tcp 192.0.2.1 to port 443` where the UE is the server. A second run has the same names,
-/// for the other port is drawn anew each time. The lower port is taken for the server's.
+/// Name of a flow: `tcp 192.0.2.1:443`, or `tcp 192.0.2.1 to port 443` if the UE is the server. Leaves out the client's port, which
+/// differs in each run, so that names stay the same. Takes the lower port for the server's.
 fn name(tuple: Option<FiveTuple>) -> String {
     let Some(tuple) = tuple else { return "unreadable".into() };
     let protocol = match tuple.protocol {

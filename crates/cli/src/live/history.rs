@@ -1,9 +1,9 @@
-//! History of a live cell: the events of its results, and the laws that marked one after the other.
+//! History of a live cell: the events of its results, and the sequence of laws that marked.
 
 use tidemark_core::Instant;
 use tidemark_sim::Event;
 
-/// Events and changes of a law that are kept; the results do not have those beyond.
+/// Most events and changes of a law that are recorded; later ones are missing in the results.
 const MAX_EVENTS: usize = 1_024;
 
 /// Events in order.
@@ -13,7 +13,7 @@ pub(crate) struct History {
     laws: Vec<LawChange>,
 }
 
-/// Change of law or thresholds of a UE's default bearer.
+/// Change of the law or thresholds of a UE's default bearer.
 #[derive(Clone, Debug)]
 struct LawChange {
     at: Instant,
@@ -28,7 +28,7 @@ impl History {
             self.events.push(event);
         }
     }
-    /// Notes that the default bearer of a UE is marked by another law, or with other thresholds, from now on.
+    /// Notes that the default bearer of a UE has another law, or other thresholds, from now on.
     pub(crate) fn marked_by(&mut self, at: Instant, ue: usize, law: String) {
         if self.laws.len() < MAX_EVENTS {
             self.laws.push(LawChange { at, ue, law });
@@ -38,7 +38,7 @@ impl History {
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
-    /// Names the laws of a UE's default bearer between two times; the cell began with `first`: `none, l4span from 6.0 s`.
+    /// Names the laws of a UE's default bearer between two times, such as `none, l4span from 6.0 s`. The cell began with `first`.
     pub(crate) fn laws(&self, first: &str, ue: usize, (from, to): (Instant, Instant)) -> String {
         let (mut text, mut law) = (first.to_string(), first);
         for change in self.laws.iter().filter(|change| change.ue == ue && change.at < to) {

@@ -1,4 +1,4 @@
-//! Several UEs and servers, each in a namespace of its own, as a scenario has them: `tidemark shell` where it names no command.
+//! `tidemark shell` without a command: the UEs and servers of a scenario, each in its own namespace.
 
 use std::ffi::OsString;
 
@@ -8,12 +8,12 @@ use tidemark_sim::scenario::Scenario;
 
 use super::session::{Jobs, Options, OtherSide};
 
-/// True for a scenario that says what runs at its UEs or servers.
+/// True for a scenario that names commands for its UEs or servers.
 pub(super) fn has_commands(scenario: &Scenario) -> bool {
     !scenario.server.is_empty() || scenario.ue.iter().any(|ue| ue.command.is_some())
 }
 
-/// Runs to the end of all UEs' commands, or of the scenario's duration; gives the first exit code that is not 0.
+/// Runs until all UEs' commands or the scenario's duration end; gives the first exit code that is not 0.
 pub(super) fn run(mut scenario: Scenario, options: &Options) -> Result<u8> {
     scenario.flow.clear();
     let ues = scenario.ues();

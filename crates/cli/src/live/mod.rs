@@ -1,4 +1,4 @@
-//! The cell in real time: `tidemark shell`, `tidemark shell`, `n3`, `cu`, `du`, `hop` and `ctl`.
+//! The cell in real time: `tidemark shell`, `test`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod admission;
 pub(crate) mod control;

@@ -1,7 +1,7 @@
-//! The modem of each UE as programs inside find it: AT commands for bit rate recommendations (TS 27.007 10.1.68, 10.1.69)
-//! on an abstract Unix socket, which belongs to the UE's network namespace and is reached from nowhere else.
+//! The modem of each UE, for programs at the UE: AT commands for bit rate recommendations (TS 27.007 10.1.68, 10.1.69)
+//! on an abstract Unix socket, which only the UE's network namespace can reach.
 //!
-//! Lines end as on a serial port, with CR and LF. `AT+CGBRRREP=1` switches reports on for a connection.
+//! Lines end with CR and LF, as on a serial port. `AT+CGBRRREP=1` enables reports on a connection.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -20,13 +20,13 @@ use tidemark_wire::mac::BitRateMultiplier;
 
 /// The name of the socket.
 pub(crate) const NAME: &str = "tidemark-modem";
-/// Recommendations that wait for being written; more are lost.
+/// Most recommendations that wait to be written; more are lost.
 const WAITING: usize = 256;
-/// Programs at one modem at a time.
+/// Most programs at a modem at a time.
 const PROGRAMS: usize = 16;
 /// Longest command line in bytes.
 const MAX_LINE: u64 = 256;
-/// A program that does not read for so long is not written to any more.
+/// Time without a read after which a program gets no more reports.
 const PATIENCE: Wait = Wait::from_millis(100);
 /// `+CME ERROR: operation not allowed` (TS 27.007 9.2.1).
 const NOT_ALLOWED: Line = Line::CmeError(3);
@@ -35,14 +35,14 @@ const NOT_SUPPORTED: Line = Line::CmeError(4);
 /// `+CME ERROR: incorrect parameters`.
 const INCORRECT: Line = Line::CmeError(50);
 
-/// A control element's octets on their way to a UE's modem.
+/// Octets of a control element for a UE's modem.
 type Element = (UeId, [u8; 3]);
 
-/// End of the way at which the cell's thread leaves recommendations. The thread never waits there.
+/// Sending end of the channel to the modems, for the cell's thread. It never blocks.
 #[derive(Clone)]
 pub(super) struct Inbox(SyncSender<Element>);
 
-/// Recommendations that came for modems.
+/// Receiving end: recommendations for modems.
 pub(super) struct Outbox(Receiver<Element>);
 
 /// A UE's modem.
@@ -60,14 +60,14 @@ struct Program {
     reporting: AtomicBool,
 }
 
-/// The way from the cell to its modems.
+/// Makes the channel from the cell to its modems.
 pub(super) fn channel() -> (Inbox, Outbox) {
     let (inbox, outbox) = sync_channel(WAITING);
     (Inbox(inbox), Outbox(outbox))
 }
 
 impl Inbox {
-    /// Hands over a recommendation; one that finds no room is lost, as the next one replaces it.
+    /// Hands over a recommendation. It is lost if there is no room; the next one replaces it anyway.
     pub(super) fn put(&self, ue: UeId, octets: [u8; 3]) {
         match self.0.try_send((ue, octets)) {
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
@@ -75,7 +75,7 @@ impl Inbox {
     }
 }
 
-/// Serves the modems of UEs that get recommendations, by their numbers, until the process ends.
+/// Serves the modems of UEs with recommendations, by UE number, until the process ends.
 pub(super) fn serve(ues: Vec<(u32, &UeConfig, UnixListener)>, outbox: Outbox, control: &Control) {
     let mut modems: Vec<Arc<Modem>> = Vec::new();
     for (index, ue, listener) in ues {
@@ -104,7 +104,7 @@ pub(super) fn serve(ues: Vec<(u32, &UeConfig, UnixListener)>, outbox: Outbox, co
 }
 
 impl Modem {
-    /// A program opens the modem, unless too many have.
+    /// Opens the modem for a program, unless too many programs use it.
     fn open(self: &Arc<Self>, stream: UnixStream, control: &Control) {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if programs.len() >= PROGRAMS || stream.set_write_timeout(Some(PATIENCE)).is_err() {
@@ -120,7 +120,7 @@ impl Modem {
         });
     }
 
-    /// Answers a program's commands until it goes away.
+    /// Answers a program's commands until it disconnects.
     fn listen(&self, program: &Program, control: &Control) {
         let mut lines = BufReader::new(&program.stream);
         loop {
@@ -139,7 +139,7 @@ impl Modem {
         }
     }
 
-    /// Answers a command line: with a line of its own, if there is one, and with the final result.
+    /// Answers a command line: an information line, if there is one, and the final result.
     fn handle(&self, line: &str, reporting: &AtomicBool, query: impl Fn([u8; 2]) -> bool) -> (Option<Line>, Line) {
         match line.parse() {
             Ok(Command::SetReporting(on)) => {
@@ -162,7 +162,7 @@ impl Modem {
         }
     }
 
-    /// Reports a recommendation to the programs that asked for reports.
+    /// Reports a recommendation to the programs that enabled reports.
     fn report(&self, octets: [u8; 3]) {
         let Some((_, line)) = modem::report(octets, self.multiplier) else { return };
         let line = format!("{line}\r\n");

@@ -1,10 +1,10 @@
-//! What the page of a live cell draws: figures of each UE since the start, of which long ago has no fewer points than now.
+//! Figures of each UE since the start, which the page of a live cell draws. All points cover equal times, however old they are.
 
 use serde::Serialize;
 
 use super::snapshot::{Snapshot, UeSnapshot};
 
-/// Points that are kept; when there are as many, two and two become one.
+/// Most points; when they are reached, pairs of points are merged.
 const MAX_POINTS: usize = 2_048;
 
 /// Figures since the start.
@@ -13,10 +13,10 @@ pub(crate) struct Past {
     /// Ends of the intervals, in seconds.
     t_s: Vec<f64>,
     ues: UesPast,
-    /// Samples that make one point, and those of the one that is open.
+    /// Samples per point, and samples in the unfinished point.
     #[serde(skip)]
     stride: Stride,
-    /// State of each UE over the samples of the point that is open.
+    /// State of each UE over the samples of the unfinished point.
     #[serde(skip)]
     open: Vec<UeSnapshot>,
 }
@@ -33,7 +33,7 @@ impl Default for Stride {
     }
 }
 
-/// Figures of UEs: a row for each, with a value for each interval.
+/// Figures of UEs: a row for each UE, with a value for each interval.
 #[derive(Debug, Default, Serialize)]
 struct UesPast {
     down_mbps: Vec<Vec<f64>>,
@@ -70,7 +70,7 @@ impl Past {
         }
     }
 
-    /// Makes half as many points: rates are means, delays the longer ones.
+    /// Halves the number of points: takes the mean of rates and the larger of delays.
     fn halve(&mut self) {
         self.stride.length *= 2;
         self.t_s = self.t_s.chunks(2).filter_map(|pair| pair.last().copied()).collect();
@@ -85,7 +85,7 @@ impl Past {
     }
 }
 
-/// Adds a sample to so many that a UE's state is of already.
+/// Adds a sample to a UE's state over this many samples.
 fn join(ue: &mut UeSnapshot, later: &UeSnapshot, taken: u32) {
     let mean = |before: f64, now: f64| (before * f64::from(taken) + now) / f64::from(taken + 1);
     ue.down_mbps = mean(ue.down_mbps, later.down_mbps);

@@ -1,4 +1,4 @@
-//! `--pcap`: every packet on both sides of the cell, written by a thread of its own, so that no disk delays a slot.
+//! `--pcap`: captures every packet on both sides of the cell. A separate thread writes, so that the disk delays no slot.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use miette::{Result, miette};
 use tidemark_core::Instant;
 
-/// Packets that wait for the disk; what comes beyond is not captured, and counted.
+/// Most packets that wait for the disk; more are not captured, only counted.
 const WAITING: usize = 16_384;
 
 /// A packet for one of the files.
@@ -41,14 +41,14 @@ pub(super) fn open(folder: &Path, ues: &[String]) -> Result<(Capture, Writer)> {
     Ok((Capture { frames, lost: 0 }, Writer(writer)))
 }
 
-/// The names of the core's file and of the UEs' without their ending. A letter that no portable file name has becomes `_`, and a name that is
-/// taken, on file systems that don't tell capitals from small letters as well, gets a number.
+/// Names of the core's file and of the UEs' files, without the extension. A character that portable file names lack becomes `_`. A name
+/// that is taken, ignoring case, gets a number.
 fn stems(ues: &[String]) -> Vec<String> {
     let mut stems = vec!["core".to_string()];
     for ue in ues {
         let letter = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
         let mut plain: String = ue.chars().map(letter).collect();
-        // A file that is hidden, or one of the folder's own names.
+        // A hidden file, or `.` or `..`.
         if plain.is_empty() || plain.starts_with('.') {
             plain.insert(0, '_');
         }
@@ -67,7 +67,7 @@ impl Capture {
             self.lost += 1;
         }
     }
-    /// Packets that were not captured: the disk was too slow or is full.
+    /// Packets that were not captured because the disk was too slow or full.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }
@@ -77,7 +77,7 @@ impl Writer {
     /// Waits until everything is written.
     ///
     /// # Errors
-    /// Error of the system for the first packet that could not be written: no later one was.
+    /// System error of the first packet that could not be written; nothing after it was written.
     pub(super) fn finish(self) -> io::Result<()> {
         self.0.join().unwrap_or_else(|_| Err(io::Error::other("the capture's thread failed")))
     }

@@ -1,4 +1,4 @@
-//! Cells with a name, for those who have no scenario at hand.
+//! Named cells, for users without a scenario.
 
 use std::path::{Path, PathBuf};
 
@@ -21,21 +21,21 @@ const PRESETS: [(&str, &str); 5] = [
     ("lte-edge", carried!("scenarios/live/lte-edge.toml")),
     ("5g-wide", carried!("scenarios/live/5g-wide.toml")),
 ];
-/// Preset whose channel a trace replaces.
+/// Preset of `trace:FILE`, whose channel the trace replaces.
 const TRACED: &str = "5g-static";
 const TRACE: &str = "trace:";
-const OPTIONS: &str = "after # stands a column's name, then `unit`, `time`, `skip` and `format`, as in \
+const OPTIONS: &str = "write a column's name after #, then `unit`, `time`, `skip` and `format`, as in \
                        trace:drive.csv#DL_bitrate,unit=kbit/s,skip=10 s";
 
-/// Name of the preset where none is given.
+/// Name of the default preset.
 pub(super) const DEFAULT: &str = PRESETS[0].0;
 
-/// Choice of a cell, and of the way it runs.
+/// Choice of a cell, and options of its run.
 #[derive(Args)]
 pub(super) struct Choice {
-    /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
+    /// Scenario file with the cell and UEs [default: the preset of --cell]
     file: Option<PathBuf>,
-    /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or
+    /// Preset cell: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or
     /// `trace:FILE.csv#COLUMN[,unit=kbit/s][,time=COLUMN][,skip=TIME]`
     #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
     cell: String,
@@ -68,10 +68,9 @@ pub(super) fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     Scenario::parse(name, text, Path::new("."), overrides).map_err(diagnostic)
 }
 
-/// The channel of `FILE` or `FILE#COLUMN,unit=kbit/s`, as a scenario has it. The file is read here as well, so that its errors
-/// name the file.
+/// The channel of `FILE` or `FILE#COLUMN,unit=kbit/s`, in the form of a scenario. The file is also read here, so that errors name it.
 fn trace(text: &str) -> Result<String> {
-    // A file's name may hold what separates it from its options.
+    // A file's name may contain the separator of its options.
     let (file, options) = match text.split_once('#').filter(|_| !Path::new(text).exists()) {
         Some((file, options)) => (file, options.split(',').collect()),
         None => (text, Vec::new()),

@@ -1,16 +1,16 @@
-//! Price of a law's marks in a session: radio that stayed empty.
+//! Cost of a law's marks in a session: radio resources that stayed empty.
 //!
-//! What a longer queue would have made of it, and at what delay, takes a second session to tell: a sender that is not marked sends
-//! otherwise, and nobody knows how from this one. `tidemark test` runs both.
+//! Only a second session shows how much a longer queue would have filled, and at what delay: an unmarked sender behaves differently.
+//! `tidemark test` runs both.
 
 use tidemark_cell::UeStats;
 use tidemark_emu::Progress;
 use tidemark_record::Counters;
 
-/// Resources of the downlink in the intervals in which a law marked or dropped a packet, after the warm-up.
+/// Downlink resources in intervals in which a law marked or dropped a packet, after the warm-up.
 #[derive(Debug, Default)]
 pub(super) struct Price {
-    /// A law acted in the interval that is open.
+    /// True if a law acted in the current interval.
     is_marked: bool,
     available: u64,
     used: u64,
@@ -40,7 +40,7 @@ impl Price {
         (self.available > 0).then(|| 1.0 - self.used as f64 / self.available as f64)
     }
 
-    /// Sentence on it.
+    /// Sentence about the empty share.
     pub(super) fn sentence(&self) -> Option<String> {
         let percent = self.empty()? * 100.0;
         Some(format!(

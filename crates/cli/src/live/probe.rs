@@ -1,4 +1,4 @@
-//! `tidemark net probe`: does a path keep ECT(1) and CE? It replaces the check with two captures.
+//! `tidemark net probe`: checks whether a path keeps ECT(1) and CE, without captures at both ends.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use tidemark_core::Ecn;
 use tidemark_emu::EcnSocket;
 
-/// Begins every probe and answer, so that nothing else is answered.
+/// First bytes of every probe and answer, so that nothing else is answered.
 const MAGIC: &[u8; 8] = b"tidemark";
 /// Probes for each codepoint.
 const PROBES: u8 = 10;
@@ -17,7 +17,7 @@ const PROBES: u8 = 10;
 const GAP: Duration = Duration::from_millis(20);
 /// Time to wait after the last probe.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The exit code where nothing came back, so that nothing is known of ECN.
+/// Exit code if nothing came back, so that ECN is unknown.
 const NO_ANSWER: u8 = 3;
 /// Codepoints of the probes: Not-ECT first, which shows whether the path carries anything.
 const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
@@ -25,7 +25,7 @@ const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 /// Arguments of `tidemark net probe`.
 #[derive(Args)]
 pub(crate) struct Probe {
-    /// Address at which `tidemark net probe --listen PORT` answers, as in host:4000
+    /// Address at which `tidemark net probe --listen PORT` answers, such as host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
     /// Answer probes at this port, until Ctrl-C
@@ -33,22 +33,22 @@ pub(crate) struct Probe {
     listen: Option<u16>,
 }
 
-/// Outcome of one codepoint: a line of the output.
+/// Outcome for one codepoint: a line of the output.
 #[derive(Debug, PartialEq, Serialize)]
 struct Outcome {
     codepoint: &'static str,
     sent: u8,
     /// Probes that came back.
     answered: u8,
-    /// Codepoint of most probes when they arrived there.
+    /// Codepoint with which most probes arrived at the peer.
     there: Option<&'static str>,
-    /// Codepoint of most answers, sent with the same one, when they arrived here.
+    /// Codepoint with which most answers arrived here; they were sent with the probes' codepoint.
     back: Option<&'static str>,
     verdict: &'static str,
 }
 
 impl Probe {
-    /// Answers, or asks and gives the exit code.
+    /// Answers probes, or sends them and gives the exit code.
     pub(crate) fn execute(&self) -> Result<u8> {
         let (to, outcomes) = match (&self.to, self.listen) {
             (_, Some(port)) => return answer(port),
@@ -64,7 +64,7 @@ impl Probe {
             Path::Silent => {
                 let port = to.rsplit(':').next().unwrap_or_default();
                 eprintln!(
-                    "tidemark: {to} did not answer, so nothing is known of ECN: start `tidemark net probe --listen {port}` there, \
+                    "tidemark: {to} did not answer, so the path's ECN is unknown: start `tidemark net probe --listen {port}` there, \
                      and let UDP pass both ways"
                 );
                 Ok(NO_ANSWER)
@@ -76,9 +76,9 @@ impl Probe {
 /// Verdict of all outcomes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Path {
-    /// ECT(1) and CE arrive as they were sent, both ways.
+    /// ECT(1) and CE arrive as sent, in both directions.
     CarriesL4s,
-    /// One of them does not.
+    /// One of them is changed.
     BreaksL4s,
     /// No answer at all: no peer is there, or no UDP passes.
     Silent,
@@ -98,13 +98,13 @@ impl Path {
     }
 }
 
-/// Answers each probe with the codepoint that it had, and in a datagram with the codepoint that it was sent with.
+/// Answers each probe. The answer names the codepoint that arrived, and is sent with the codepoint that the probe was sent with.
 fn answer(port: u16) -> Result<u8> {
     let socket = EcnSocket::bind(port).map_err(|error| miette!("{error}"))?;
     let mut bytes = [0; 64];
     loop {
         let Ok((length, from, seen)) = socket.receive(&mut bytes) else { continue };
-        // An answer is as long as its probe: a forged source is sent no more than was sent.
+        // An answer is as long as its probe, so that a forged source gets no amplified traffic.
         if length == MAGIC.len() + 3 && bytes.starts_with(MAGIC) {
             bytes[MAGIC.len() + 2] = seen.bits();
             // An answer that can't be sent is a probe that was lost.
@@ -132,7 +132,7 @@ fn probe(to: &str) -> Result<Vec<Outcome>> {
 
 type Seen = [[Option<(Ecn, Ecn)>; PROBES as usize]; CODEPOINTS.len()];
 
-/// Takes answers for a time.
+/// Receives answers for a time.
 fn collect(socket: &EcnSocket, to: SocketAddr, time: Duration, seen: &mut Seen) {
     let end = Instant::now() + time;
     let mut bytes = [0; 64];
@@ -180,7 +180,7 @@ fn judge(seen: &Seen) -> Vec<Outcome> {
     CODEPOINTS.iter().zip(seen).map(outcome).collect()
 }
 
-/// The most frequent one: a router on the way may mark single packets.
+/// The most frequent codepoint, because a router on the path may mark single packets.
 fn most(seen: impl Iterator<Item = Ecn> + Clone) -> Option<Ecn> {
     CODEPOINTS
         .into_iter()
@@ -188,7 +188,7 @@ fn most(seen: impl Iterator<Item = Ecn> + Clone) -> Option<Ecn> {
         .max_by_key(|ecn| seen.clone().filter(|other| other == ecn).count())
 }
 
-/// Name of a codepoint, as RFC 3168 has it.
+/// Name of a codepoint in RFC 3168.
 pub(crate) fn codepoint_name(ecn: Ecn) -> &'static str {
     match ecn {
         Ecn::NotEct => "Not-ECT",

@@ -1,4 +1,4 @@
-//! Recorder of a live cell, and the result that comes of it.
+//! Recorder of a live cell, and its result.
 
 use hdrhistogram::Histogram;
 use tidemark_cell::{BearerId, DropReason, Event as CellEvent, UeId, UeStats};
@@ -26,23 +26,23 @@ use super::trips::Trips;
 use super::verdict::{self, Codepoints};
 use super::warning::{BUSY_UPLINK, warnings};
 
-/// The law of bearers that another half of the gNB marks.
+/// Shown as the law of bearers whose packets the CU marks.
 pub(super) const AT_CU: &str = "at the CU";
 
 /// Listens to a driver.
 pub(super) struct Recorder {
     scenario: Scenario,
     ues: Vec<NamedUe>,
-    /// The laws are a CU's, which alone knows what they mark.
+    /// True for a DU, whose laws run in the CU.
     is_du: bool,
     recorder: tidemark_record::Recorder,
     flows: Flows,
     /// Codepoints of each flow, by the recorder's numbers.
     codepoints: Vec<Codepoints>,
-    /// Counters as the driver said them last, and what else it said.
+    /// The driver's last counters, and its other reports.
     last: Counters,
     machine: Machine,
-    /// The warm-up is over.
+    /// True once the warm-up is over.
     has_begun: bool,
     /// Share of the uplink that UEs used in the last interval; `None` where it had no slots.
     uplink_use: Option<f64>,
@@ -67,7 +67,7 @@ impl Recorder {
     pub(super) fn new(scenario: &Scenario, is_du: bool) -> Self {
         let ues = scenario.ues();
         let mut recorder = tidemark_record::Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE);
-        // A DU's cell decides on nothing: its CU does.
+        // A DU decides on no marks; its CU does.
         if !is_du {
             recorder.marks.begin(1, false);
         }
@@ -93,7 +93,7 @@ impl Recorder {
         self.flows.number(&mut self.recorder, &self.ues, (id, ue), tuple)
     }
 
-    /// Logical channel, rate and direction that a UE's modem reads in a recommendation.
+    /// Logical channel, rate and direction of a recommendation, as a UE's modem reads them.
     fn recommendation(&self, ue: usize, octets: [u8; 3]) -> Option<(u8, (BitRate, Direction))> {
         let anbr = self.ues[ue].config.anbr.as_ref()?;
         let (channel, line) = modem::report(octets, anbr.multiplier.on_wire())?;
@@ -113,7 +113,7 @@ impl Recorder {
         self.uplink_use
     }
 
-    /// The last marks, this many, in the order of time, each with the name of its flow.
+    /// This many of the last marks in order of time, each with its flow's name.
     pub(super) fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
         self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
     }
@@ -126,7 +126,7 @@ impl Recorder {
         &mut self.codepoints[flow]
     }
 
-    /// Sentences on the answer of each flow to marks, and on what these cost; none in a DU, whose CU marks.
+    /// Sentences on each flow's answer to marks, and on the marks' cost. A DU has none, because its CU marks.
     pub(super) fn verdicts(&self) -> Vec<String> {
         if self.is_du {
             return Vec::new();
@@ -155,7 +155,7 @@ impl Recorder {
         }
     }
 
-    /// Result of everything so far, as the simulator says it, with what was done meanwhile.
+    /// Result of everything so far in the simulator's form, with the events of the session.
     pub(super) fn result(&self, device_drops: u64, history: &History) -> RunResult {
         let now = self.last.at;
         let whole = now.since(Instant::ZERO);
@@ -192,7 +192,7 @@ impl Recorder {
             routers: &[],
             // Only the modems know what queries there were.
             knows_queries: false,
-            conservation: "not checked: a live cell's endpoints are not its own".into(),
+            conservation: "not checked: a live cell's endpoints are other programs".into(),
             scenario: &self.scenario.text,
         };
         let mut result = self.recorder.result(&description, &self.last);
@@ -226,7 +226,7 @@ impl Observer for Recorder {
                 let (sent, size, ecn) = (packet.payload.arrived, packet.size, packet.ecn);
                 let arrival = Arrival { sent, size, ecn, waited: None, in_routers: Duration::ZERO, drb, delay };
                 let flow = self.flow(packet.flow, ue, None);
-                // There is no feedback to wait for: senders are not ours.
+                // Senders are other programs, so no feedback is awaited.
                 self.recorder.marks.arrived(flow, packet.payload.number, at, (None, delay), 0);
                 Event::Arrived { flow, ue: Some(index), arrival }
             }
@@ -317,7 +317,7 @@ impl Observer for Recorder {
     }
 }
 
-/// Share of the uplink's resource blocks x symbols that UEs used since `last`; `None` where it had none.
+/// Share of the uplink's resource blocks x symbols that UEs used since `last`; `None` if there were none.
 fn uplink_use(last: &Counters, progress: &Progress<'_>) -> Option<f64> {
     let used = |ues: &[UeStats]| ues.iter().map(|ue| ue.uplink.resources).sum::<u64>();
     let (available, used) = (progress.uplink_resources - last.uplink_resources, used(progress.ues) - used(&last.ues));

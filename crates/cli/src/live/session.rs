@@ -33,7 +33,7 @@ pub(super) struct Options {
     /// Replace a value of the scenario: marker.law=none, ue.0.channel.snr_db=12 (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// Round-trip time of a wired path behind the gNB, as in "20 ms"
+    /// Round-trip time of a wired path behind the gNB, such as "20 ms"
     #[arg(long, value_name = "TIME", default_value = "0 s")]
     round_trip: Duration,
     /// MTU of the cell's devices
@@ -44,7 +44,7 @@ pub(super) struct Options {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
-    /// Folder for captures of both sides of the cell: core.pcap and one file a UE
+    /// Folder for captures of both sides of the cell: core.pcap and one file for each UE
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
     /// Serve the live view and Prometheus' counters at this port of loopback; 0 takes a free one
@@ -52,30 +52,30 @@ pub(super) struct Options {
     web: Option<u16>,
 }
 
-/// Commands of a live cell's computers.
+/// Commands at a live cell's UEs and servers, and the cell's surroundings.
 pub(super) struct Jobs {
     /// The command of each UE, if it has one.
     pub ues: Vec<Option<Vec<OsString>>>,
-    /// Addresses that a core network gave the UEs, in their order. Default: those of the cell.
+    /// Addresses that a core network gave the UEs, in order. Default: the cell's own addresses.
     pub addresses: Vec<Option<IpAddr>>,
-    /// Side of the cell that is not the UEs'.
+    /// Network side of the cell.
     pub side: OtherSide,
     /// Time after which the cell ends, if nothing else ends it.
     pub duration: Option<Duration>,
 }
 
-/// Side of the cell that is not the UEs'.
+/// Network side of the cell.
 pub(super) enum OtherSide {
     /// The host.
     Host,
-    /// A core network of its own with these servers' commands.
+    /// A private core network with servers that run these commands.
     Servers(Vec<Vec<OsString>>),
-    /// Tunnels to another program; the UEs' addresses are those of the cell of this number.
+    /// Tunnels to another program. The UEs' addresses are those of the cell with this number.
     Tunnels(Box<Core>, u32),
 }
 
 impl Jobs {
-    /// Writes a line that tells this cell from others: its name, its kind and what runs there.
+    /// Writes a line that identifies this cell: name, kind and commands.
     fn about(&self, name: &str) -> String {
         let kind = match &self.side {
             OtherSide::Host => "shell",
@@ -84,7 +84,7 @@ impl Jobs {
             OtherSide::Tunnels(..) => "du",
         };
         let command = |words: &Vec<OsString>| {
-            // The shell that reads a scenario's command tells nothing of it.
+            // Leave out the shell that runs a scenario's command.
             let words = words.strip_prefix(&["sh".into(), "-c".into()][..]).unwrap_or(words);
             words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
         };
@@ -93,19 +93,19 @@ impl Jobs {
     }
 }
 
-/// Event that ends a live cell, or a part of it.
+/// Event that ends a live cell or a part of it.
 enum Ending {
-    /// A UE's command ended: its exit code, and packets lost at the UE's device.
+    /// A UE's command ended, with this exit code and this many packets lost at the UE's device.
     Ue(u8, u64),
     /// A server's command ended.
     Server,
     /// The driver ended.
     Driver,
-    /// A signal asks for it.
+    /// A signal arrived.
     Signal,
 }
 
-/// Guard that reports the driver's end when it is dropped: a thread that panics reports it as well.
+/// Guard that reports the driver's end when it is dropped, even if the thread panics.
 struct DriverGuard(Sender<Ending>);
 
 impl Drop for DriverGuard {
@@ -115,26 +115,26 @@ impl Drop for DriverGuard {
     }
 }
 
-/// Other side of a cell, once it is open.
+/// Network side of a cell, once it is open.
 struct Site {
-    /// Number of the cell, which its addresses follow from.
+    /// Number of the cell, which determines its addresses.
     cell: u32,
-    /// Core network of its own, which ends with this.
+    /// Private core network, which ends with this value.
     network: Option<Namespace>,
     /// The servers' commands.
     servers: Vec<Vec<OsString>>,
 }
 
-/// UEs of a cell before anything runs there.
+/// UEs of a cell before their commands start.
 struct Ues<'a> {
     /// Namespace of each, with its command if it has one.
     namespaces: Vec<(Namespace, Option<Vec<OsString>>)>,
     tuns: Vec<Tun>,
-    /// Sockets of those that get recommendations.
+    /// Modem sockets of the UEs that get recommendations.
     modems: Vec<(u32, &'a UeConfig, UnixListener)>,
 }
 
-/// Record of a running cell, and the way to command it.
+/// Record of a running cell, and its control.
 struct Recording {
     control: Control,
     watch: Arc<Mutex<Watch>>,
@@ -143,7 +143,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// Stops the driver and gives the results, with this many packets lost at devices, and a sentence a flow.
+    /// Stops the driver and gives the results and a sentence for each flow. Counts this many packets lost at devices.
     fn finish(
         self,
         driver: JoinHandle<Result<(), tidemark_emu::Error>>,
@@ -165,7 +165,7 @@ impl Recording {
 }
 
 impl Options {
-    /// Runs a live cell to its end and writes what is asked for; gives the first exit code that is not 0.
+    /// Runs a live cell to its end and writes the requested files; gives the first exit code that is not 0.
     pub(super) fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
         if self.round_trip > Duration::from_secs(10) {
             return Err(miette!("--round-trip: must be at most 10 s"));
@@ -173,7 +173,7 @@ impl Options {
         if scenario.network.is_some() {
             return Err(miette!("network: a live cell is one cell: `tidemark run` runs a [network]"));
         }
-        // A folder that can't be written is found out before the run, not after it.
+        // A folder that can't be written is reported before the run, not after it.
         if let Some(out) = &self.out {
             folder::for_run(out, scenario, self.force)?;
         }
@@ -225,7 +225,7 @@ impl Options {
             namespace.start(command, variables.clone()).map_err(refused)
         };
         let servers = servers.into_iter().map(start).collect::<Result<Vec<Guard>>>()?;
-        // Those without a command are kept: a UE's namespace ends with its thread.
+        // Threads without a command are kept: a UE's namespace ends with its thread.
         let (idle, busy): (Vec<_>, Vec<_>) = namespaces.into_iter().partition(|(_, command)| command.is_none());
         let busy = busy.into_iter().filter_map(|(namespace, command)| Some((namespace, command?)));
         let ues = busy.map(start).collect::<Result<Vec<Guard>>>()?;
@@ -237,7 +237,7 @@ impl Options {
         Ok((code, result, verdicts))
     }
 
-    /// Opens what is on the other side of the cell from its UEs.
+    /// Opens the network side of the cell.
     fn open_site(&self, side: OtherSide, lease: &mut Lease, rights: Rights) -> Result<(Site, Core)> {
         let (cell, network, core, servers) = match side {
             OtherSide::Host => (lease.number(), None, Core::Tun(self.host_core(lease, rights)?), Vec::new()),
@@ -250,7 +250,7 @@ impl Options {
         Ok((Site { cell, network, servers }, core))
     }
 
-    /// Opens a namespace for each UE, with its device and, where it gets recommendations, its modem.
+    /// Opens a namespace for each UE, with its device and, if it gets recommendations, its modem.
     fn open_ues<'a>(
         &self,
         cell: u32,
@@ -278,7 +278,7 @@ impl Options {
         Ok(ues)
     }
 
-    /// Opens a namespace for each server in the core network, if the cell has one of its own.
+    /// Opens a namespace for each server, if the cell has a private core network.
     fn open_servers(&self, site: &Site, endings: &Sender<Ending>) -> Result<Vec<(Namespace, Vec<OsString>)>> {
         let Some(network) = &site.network else { return Ok(Vec::new()) };
         let open = |(index, command): (u32, &Vec<OsString>)| {
@@ -290,7 +290,7 @@ impl Options {
         (0..).zip(&site.servers).map(open).collect()
     }
 
-    /// Makes the cell's driver, and what is recorded of it.
+    /// Makes the cell's driver and its recorder.
     fn prepare(&self, scenario: &Scenario, link: Link, modems: Inbox) -> Result<(Driver<Watch>, Recording)> {
         let ues = scenario.ues();
         let names: Vec<_> = ues.iter().map(|ue| ue.name.clone()).collect();
@@ -311,7 +311,7 @@ impl Options {
         Ok((driver, Recording { control, watch, shared, writer }))
     }
 
-    /// The core device on the host, and the way out from it.
+    /// Opens the core device on the host, and its route to other machines.
     fn host_core(&self, lease: &mut Lease, rights: Rights) -> Result<tidemark_emu::Tun> {
         let core = routing::core_device(lease.number(), self.mtu).map_err(|error| miette!("{error}"))?;
         match rights {
@@ -328,7 +328,7 @@ fn refused(error: tidemark_emu::Error) -> Report {
     miette!("{error}")
 }
 
-/// Passes signals on as endings, for as long as somebody waits for those. Without commands nobody else hears of a Ctrl-C.
+/// Passes signals on as endings while somebody waits for those. Without commands, nobody else gets a Ctrl-C.
 fn pass_on(signals: Signals, endings: Sender<Ending>, has_commands: bool) {
     thread::spawn(move || {
         loop {
@@ -344,8 +344,8 @@ fn pass_on(signals: Signals, endings: Sender<Ending>, has_commands: bool) {
     });
 }
 
-/// Waits for the end of the UEs' commands, or without any for a signal, and asks for it after `duration`; gives the first exit code that is
-/// not 0 and the packets lost at the UEs' devices.
+/// Waits until the UEs' commands end or, without commands, for a signal. Ends the commands after `duration`. Gives the first exit code
+/// that is not 0 and the packets lost at the UEs' devices.
 fn wait(ues: &[Guard], ending: &Receiver<Ending>, duration: Option<Duration>) -> (u8, u64) {
     let deadline = duration.map(|span| Clock::now() + Wait::from_nanos(span.as_nanos()));
     let (mut code, mut drops, mut running) = (0, 0, ues.len());
@@ -360,13 +360,13 @@ fn wait(ues: &[Guard], ending: &Receiver<Ending>, duration: Option<Duration>) ->
             Ok(Ending::Ue(its, lost)) => {
                 running -= 1;
                 drops += lost;
-                // What a command says of being ended, once the time is over, is no failure of its.
+                // A command that is ended because the time is over has not failed.
                 if code == 0 && !(asked_to_end && deadline.is_some()) {
                     code = its;
                 }
             }
             Ok(Ending::Server) => {}
-            // The commands' ends follow.
+            // The commands end next.
             Ok(Ending::Driver | Ending::Signal) | Err(_) => {
                 asked_to_end = true;
                 ues.iter().for_each(Guard::end);
@@ -376,14 +376,14 @@ fn wait(ues: &[Guard], ending: &Receiver<Ending>, duration: Option<Duration>) ->
     (code, drops)
 }
 
-/// Time in which a command's last packets arrive, beside two round trips: a server has to see its connections closed before it takes others.
+/// Time for a command's last packets, besides two round trips: a server must see its connections closed before it accepts others.
 const LAST_PACKETS: Wait = Wait::from_millis(100);
 
-/// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.
+/// Cell number for the addresses of a cell with a private core network, which meets no other cell.
 const ALONE: u32 = 0;
 
-/// Variables with the addresses of what is not a command's own: behind the host's cell of this number the host, in a cell with a core network of its own
-/// every UE and server, as `TIDEMARK_` and the name in capitals.
+/// Variables with other machines' addresses: the host for the host's cell of this number, or every UE and server in a cell with a
+/// private core network. They are named `TIDEMARK_` and the name in capitals.
 fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -> Vec<Variable> {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let variable = |name: &str, address: IpAddr| {
@@ -405,11 +405,11 @@ fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -
     }
 }
 
-/// Writes the line about a cell that has ended.
+/// Writes the summary line of a cell that has ended.
 fn outline(result: &RunResult) -> String {
     if result.duration_s < result.warmup_s {
         return format!(
-            "tidemark: {}, {:.1} s: ended within the warm-up of {} s, of which nothing is counted (--set warmup=\"0 s\")",
+            "tidemark: {}, {:.1} s: ended within the warm-up of {} s, which is not counted (--set warmup=\"0 s\")",
             result.name, result.duration_s, result.warmup_s
         );
     }
@@ -425,7 +425,7 @@ fn outline(result: &RunResult) -> String {
     });
     let (marks, of_marks) = match result.ues.iter().map(|ue| ue.marked).sum::<Option<u64>>() {
         Some(marks) => (marks, "marks"),
-        // A DU sees what came over F1-U with CE, whoever marked it.
+        // A DU sees packets that arrived over F1-U with CE, whoever marked them.
         None => (result.flows.iter().map(|flow| flow.marked).sum(), "packets with CE"),
     };
     let drops: u64 = result.ues.iter().map(|ue| ue.dropped).sum();
@@ -438,7 +438,7 @@ fn outline(result: &RunResult) -> String {
     )
 }
 
-/// Writes the words on the uplink, with the queue delay of the UE whose packets waited longest.
+/// Describes the uplink, with the queue delay of the UE whose packets waited longest.
 fn uplink(result: &RunResult) -> String {
     let uplinks: Vec<_> = result.ues.iter().filter_map(|ue| ue.uplink).collect();
     let Some(used) = result.cell.uplink_utilisation.filter(|_| !uplinks.is_empty()) else { return String::new() };

@@ -15,7 +15,7 @@ use super::session::{Jobs, OtherSide};
 pub(crate) struct Shell {
     #[command(flatten)]
     choice: Choice,
-    /// The command to run inside [default: those of the scenario's UEs and servers, or your shell]
+    /// Command to run at the UE [default: the commands of the scenario's UEs and servers, or your shell]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

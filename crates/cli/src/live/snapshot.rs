@@ -1,4 +1,4 @@
-//! State of a live cell now: what the view, the page, `tidemark ctl` and Prometheus show.
+//! Current state of a live cell, for the view, the page, `tidemark ctl` and Prometheus.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ rows! {
         pub ues: Vec<UeSnapshot>,
         /// Lateness of the cell's deadlines, in microseconds.
         pub lateness_us: Option<Lateness>,
-        /// Share of one processor that the cell's thread used.
+        /// Share of a processor that the cell's thread used.
         pub busy: f64 = gauge("busy_ratio"),
         /// Packets read from the devices.
         pub packets_in: u64 = counter("packets_in_total"),
@@ -37,9 +37,9 @@ rows! {
         pub not_admitted: BTreeMap<String, u64>,
         /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
         pub uplink_use: Option<f64> = gauge("uplink_use_ratio"),
-        /// Warning where the machine is too slow or the uplink too narrow.
+        /// Warning if the machine is too slow or the uplink too narrow.
         pub warning: Option<String>,
-        /// The last marks and drops of its laws, in the order of time; none at a DU, whose CU decides.
+        /// The last marks and drops of the cell's laws, in order of time; none at a DU, whose CU decides.
         pub marks: Vec<MarkSnapshot>,
     }
 
@@ -76,7 +76,7 @@ rows! {
         pub dropped: u64 = counter("dropped_packets_total"),
         /// HARQ retransmissions.
         pub harq_retransmissions: u64 = counter("harq_retransmissions_total"),
-        /// Flows that SDAP forgot for others.
+        /// Flows that SDAP forgot to make room for others.
         pub forgotten_flows: u64 = counter("forgotten_flows_total"),
         /// Rate recommended last (ANBR), over all logical channels of a direction; absent without `anbr`.
         pub recommended_down_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"downlink\"" * 1e6),
@@ -85,7 +85,7 @@ rows! {
     }
 }
 
-/// Marks that a snapshot has.
+/// Number of marks in a snapshot.
 pub(super) const LAST_MARKS: usize = 8;
 
 /// A mark, or a drop by a law, with its reasons.
@@ -95,15 +95,15 @@ pub(crate) struct MarkSnapshot {
     pub t_s: f64,
     /// Name of the flow.
     pub flow: String,
-    /// Number of the packet among those that came from the core.
+    /// Number of the packet among those from the core.
     pub packet: u64,
-    /// `mark`, `short-circuit` for a mark that acknowledgements carry, or `drop`.
+    /// `mark`, `short-circuit` (a mark that acknowledgements carry) or `drop`.
     pub verdict: String,
     /// Law that decided.
     pub law: String,
     /// Rule of the law.
     pub rule: String,
-    /// Time in the RLC queue that the marker estimated; absent while it has no rate.
+    /// Time in the RLC queue as the marker estimated it; absent while it has no rate.
     pub estimated_ms: Option<f64>,
     /// True age of the oldest packet in the RLC queue.
     pub queued_ms: Option<f64>,
@@ -126,15 +126,15 @@ impl MarkSnapshot {
 }
 
 impl UeSnapshot {
-    /// Rates recommended last: of the downlink, and of the uplink with an arrow.
+    /// Rates recommended last, for the downlink and, with an arrow, for the uplink.
     pub(crate) fn recommended(&self) -> String {
         both_ways(self.recommended_down_mbps, self.recommended_up_mbps)
     }
-    /// The 95th percentiles of the delays in its queues, in the same form.
+    /// The 95th percentiles of the delays in the UE's queues, in the same form.
     pub(crate) fn queue_p95(&self) -> String {
         both_ways(self.queue_p95_ms, self.uplink_queue_p95_ms)
     }
-    /// Packets that were marked, or those with CE at a DU.
+    /// Packets that were marked or, at a DU, arrived with CE.
     pub(crate) fn marks(&self) -> String {
         self.marked.map_or_else(|| format!("CE {}", self.ce_packets), |marked| marked.to_string())
     }

@@ -1,4 +1,4 @@
-//! `tidemark test`: a program behind a cell without marks, with marks, and with an outage; one table.
+//! `tidemark test`: runs a program behind a cell without marks, with marks and with an outage, and prints one table.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd as _;
@@ -26,15 +26,15 @@ use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::text;
 use tidemark_terminal::{interrupt, say};
 
-/// Exit code where the program failed, or harms others.
+/// Exit code if the program failed or harms others.
 const FAILED: u8 = 1;
 
 /// Arguments of `tidemark test`.
 #[derive(Args)]
 pub(crate) struct Test {
-    /// A scenario, whose cell and first UE are taken [default: the preset of --cell]
+    /// Scenario file with the cell and UE, of which the first counts [default: the preset of --cell]
     file: Option<PathBuf>,
-    /// A cell with a name, as of `tidemark shell`
+    /// Preset cell, as in `tidemark shell`
     #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
     cell: String,
     /// Replace a value of the scenario: cell.prbs=10, "warmup=5 s" (repeatable)
@@ -43,24 +43,24 @@ pub(crate) struct Test {
     /// Round-trip time of a wired path behind the gNB
     #[arg(long, value_name = "TIME", default_value = "20 ms")]
     round_trip: Duration,
-    /// Runs of each kind: several have intervals
+    /// Runs of each kind; several give intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
     /// Time from the start of a session to its outage
     #[arg(long, value_name = "TIME", default_value = "5 s")]
     outage_at: Duration,
-    /// Length of the outage
+    /// Duration of the outage
     #[arg(long, value_name = "TIME", default_value = "500 ms")]
     outage: Duration,
-    /// Folder with one for each session, whose results are replaced
+    /// Folder for the sessions' folders, whose results are replaced
     #[arg(long, value_name = "DIR", default_value = "out/test")]
     out: PathBuf,
-    /// Add figures of the program itself, which it writes to this file, to the page of each session: `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
+    /// Add the program's own figures to each session's page, from this file that it writes: `iperf3 --json`, a qlog or a WebRTC dump (repeatable)
     #[arg(long, value_name = "FILE")]
     series: Vec<PathBuf>,
     #[command(flatten)]
     output: Output,
-    /// The program, which the host's address reaches as TIDEMARK_HOST
+    /// Program to test; the variable TIDEMARK_HOST has the host's address
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -80,7 +80,7 @@ struct Row {
     runs: usize,
     /// Runs in which the program's exit code was 0.
     succeeded: usize,
-    /// Runs with packets after the warm-up: the figures are theirs.
+    /// Runs with packets after the warm-up, which the figures cover.
     measured: usize,
     /// Runs in which a flow did not give way to its marks.
     harmful: usize,
@@ -113,7 +113,7 @@ impl Kind {
 }
 
 impl Test {
-    /// Runs all sessions and prints the table; gives 0 where the program succeeded in all of them, had packets in them and gave way to its marks.
+    /// Runs all sessions and prints the table. Gives 0 if in all of them the program succeeded, had packets and gave way to its marks.
     ///
     /// # Errors
     /// A session that can't be run, or an interrupt.
@@ -132,7 +132,7 @@ impl Test {
                 for row in rows.iter().filter(|row| row.measured < row.runs) {
                     let empty = row.runs - row.measured;
                     say!(
-                        "{}: {empty} of {} had no packets after the warm-up, so that they show nothing",
+                        "{}: {empty} of {} had no packets after the warm-up, so they show nothing",
                         row.session,
                         row.runs
                     );
@@ -148,14 +148,14 @@ impl Test {
     fn session(&self, kind: Kind, run: u32) -> Result<Outcome> {
         let out = self.out.join(format!("{}-{run}", kind.name().replace(' ', "-")));
         let before = lease::sockets();
-        // The standard output is for the table alone.
+        // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
         let mut child = self.shell(kind, &out)?.stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
             let ue = self.ue()?;
             let known: Vec<_> = before.iter().map(|(number, _)| *number).collect();
-            // A program that has ended before has no outage; it has the results to say so.
+            // A program that ended earlier has no outage, which its results show.
             thread::spawn(move || {
                 thread::sleep(at);
                 let number =
@@ -167,11 +167,11 @@ impl Test {
         }
         let code = child.wait().into_diagnostic()?.code().unwrap_or(-1);
         if interrupt::happened() {
-            return Err(miette!("interrupted: sessions that ended have their results in {}", self.out.display()));
+            return Err(miette!("interrupted: the results of ended sessions are in {}", self.out.display()));
         }
         let summary = seeds::summary(&out)
-            .map_err(|_| miette!("the session {} has no results: see what it said above", kind.name()))?;
-        // A program that failed need not have written anything: the table says how it fared.
+            .map_err(|_| miette!("the session {} has no results: see its messages above", kind.name()))?;
+        // A failed program may have written nothing; the table shows its result.
         let joined = (!self.series.is_empty()).then(|| Application::join(&out, &self.series, Duration::ZERO));
         if let Some(Err(error)) = joined {
             eprintln!("tidemark: {error}");
@@ -182,7 +182,7 @@ impl Test {
         Ok(Outcome { code, is_measured, is_harmful, ue })
     }
 
-    /// Name of the UE that the program is.
+    /// Name of the program's UE.
     fn ue(&self) -> Result<String> {
         let scenario = match &self.file {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
@@ -191,7 +191,7 @@ impl Test {
         scenario.ue.first().map(|ue| ue.name.clone()).ok_or_else(|| miette!("ue: a session needs a [[ue]]"))
     }
 
-    /// The session as `tidemark shell` runs it.
+    /// The `tidemark shell` command of a session.
     fn shell(&self, kind: Kind, out: &Path) -> Result<Command> {
         let mut shell = Command::new(std::env::current_exe().into_diagnostic()?);
         shell.arg("shell");
@@ -236,7 +236,7 @@ fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
     }
 }
 
-/// Sentence on what marks changed, from the session without to the one with them.
+/// Sentence on the change from the session without marks to the one with marks.
 fn price(rows: &[Row]) -> Option<String> {
     let of = |kind: Kind| rows.iter().find(|row| row.session == kind.name());
     let (without, with) = (of(Kind::WithoutMarks)?, of(Kind::WithMarks)?);

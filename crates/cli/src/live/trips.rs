@@ -1,4 +1,4 @@
-//! Round trips of a live cell's flows, which pass it in both directions.
+//! Round trips of a live cell's flows, whose packets pass it in both directions.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use tidemark_wire::ip::{FiveTuple, Headers};
 
 use super::round_trip::{RoundTrip, Way};
 
-/// Five-tuples that are remembered at most. A recorder's flows are fewer; a flow that takes other ports has several.
+/// Most five-tuples that are remembered. A recorder has fewer flows, but a flow that changes ports has several.
 const MAX_TUPLES: usize = 1_024;
 
-/// Measures of flows by the recorder's numbers.
+/// Measurements of flows, by the recorder's numbers.
 #[derive(Debug, Default)]
 pub(super) struct Trips {
-    /// Numbers by the five-tuples of packets that go down.
+    /// Flow numbers by the five-tuples of downlink packets.
     numbers: BTreeMap<FiveTuple, usize>,
     measures: Vec<RoundTrip>,
 }

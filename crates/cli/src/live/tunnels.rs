@@ -1,4 +1,5 @@
-//! The cell behind sockets: `tidemark gnb n3`, a gNB's user plane, and `tidemark gnb du`, its half with the radio. The other half is in `cu`.
+//! The cell behind sockets: `tidemark gnb n3`, a gNB's user plane, and `tidemark gnb du`, the half with the radio. The other half is in
+//! `cu`.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -14,17 +15,17 @@ use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
 use tidemark_terminal::error::diagnostic;
 
-const SESSION: &str = "PDU session of the next UE: peer-teid=0x2001[,teid=0x1001][,qfi=1][,address=10.45.0.2]; teid is drawn at random where it is not named, qfi is that of its default QoS flow";
+const SESSION: &str = "PDU session of the next UE: peer-teid=0x2001[,teid=0x1001][,qfi=1][,address=10.45.0.2]; the default teid is random, the default qfi is that of the default QoS flow";
 
-/// Number of the cell that UEs without an address of a core's are numbered from.
+/// Number of the cell for the addresses of UEs to which no core gave one.
 const N3_CELL: u32 = 0;
 
-/// The cell and what runs at its UEs.
+/// The cell and its UE's command.
 #[derive(Args)]
 struct Cell {
     #[command(flatten)]
     choice: Choice,
-    /// The command of the first UE [default: what the scenario says]
+    /// Command of the first UE [default: the scenario's]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -34,13 +35,13 @@ struct Cell {
 pub(crate) struct N3 {
     #[command(flatten)]
     cell: Cell,
-    /// Own address, of GTP-U's port unless another is named
+    /// Own address; the default port is GTP-U's
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     bind: SocketAddr,
     /// The UPF's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     upf: SocketAddr,
-    /// PDU session of the next UE, as the help text says
+    /// PDU session of the next UE
     #[arg(long = "session", value_name = "KEYS", required = true, help = SESSION)]
     sessions: Vec<Keys>,
     /// Take packets from any address, not only from the UPF's
@@ -56,28 +57,28 @@ pub(crate) struct N3 {
 pub(crate) struct Du {
     #[command(flatten)]
     cell: Cell,
-    /// Own address, of GTP-U's port unless another is named
+    /// Own address; the default port is GTP-U's
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     bind: SocketAddr,
     /// The CU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     cu: SocketAddr,
-    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: peer-teid=0x3001[,teid=0x4001]; teid is drawn at
-    /// random where it is not named
+    /// F1-U tunnel of the next bearer, UE by UE with the default bearer first: peer-teid=0x3001[,teid=0x4001]; the default teid
+    /// is random
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
     /// Take packets from any address, not only from the CU's
     #[arg(long)]
     any_peer: bool,
-    /// The number that the CU says its UEs' addresses have
+    /// Number for the UEs' addresses, which the CU prints at its start
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..64))]
     number: u32,
 }
 
-/// A tunnel's numbers, and what else a PDU session has.
+/// A tunnel's numbers, and the other values of a PDU session.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Keys {
-    /// TEID of this side; `None` for one at random.
+    /// TEID of this side; `None` for a random one.
     teid: Option<u32>,
     peer_teid: u32,
     qfi: u8,
@@ -97,7 +98,9 @@ impl FromStr for Keys {
                     let whole = number(value)?;
                     qfi = u8::try_from(whole).ok().filter(|qfi| *qfi < 64).ok_or("qfi: must be 0 to 63")?;
                 }
-                "address" => address = Some(value.parse().map_err(|_| format!("address: `{value}` is no IP address"))?),
+                "address" => {
+                    address = Some(value.parse().map_err(|_| format!("address: `{value}` is not an IP address"))?)
+                }
                 _ => return Err(format!("`{key}` is unknown: use teid, peer-teid, qfi and address")),
             }
         }
@@ -111,16 +114,18 @@ fn number(text: &str) -> std::result::Result<u32, String> {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| format!("`{text}` is no number of 32 bits"))
+    parsed.map_err(|_| format!("`{text}` is not a 32-bit number"))
 }
 
-/// An address with GTP-U's port where none is named.
+/// Reads an address; the default port is GTP-U's.
 pub(crate) fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
     let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, GTPU_PORT));
-    alone.or_else(|_| text.parse()).map_err(|_| format!("`{text}` is no address, as in 192.0.2.1 or 192.0.2.1:2152"))
+    alone
+        .or_else(|_| text.parse())
+        .map_err(|_| format!("`{text}` is not an address, such as 192.0.2.1 or 192.0.2.1:2152"))
 }
 
-/// The tunnels to a peer. TEIDs that are not named are drawn at random and said; two tunnels with one TEID are refused.
+/// The tunnels to a peer. Draws missing TEIDs at random and prints them; refuses two tunnels with one TEID.
 pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr, any_peer: bool) -> Result<Vec<Tunnel>> {
     let mut taken = Vec::new();
     for teid in keys.iter().filter_map(|key| key.teid) {
@@ -136,7 +141,7 @@ pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr, any_peer: bool) -> Result
             None => {
                 let teid = Tunnel::random_teid(&taken).map_err(|error| miette!("{error}"))?;
                 taken.push(teid);
-                eprintln!("tidemark: tunnel {number} has teid={teid:#x}: its peer sends with that");
+                eprintln!("tidemark: tunnel {number} has teid={teid:#x}, which its peer must use to send");
                 teid
             }
         };
@@ -145,19 +150,19 @@ pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr, any_peer: bool) -> Result
     Ok(tunnels)
 }
 
-/// The bearers of a scenario's UEs, of which each needs a tunnel.
+/// The bearers of a scenario's UEs, each of which needs a tunnel.
 pub(crate) fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
     let bearers = Bearers::new(ues);
     if bearers.len() != tunnels {
         let (ues, each) = (ues.len(), bearers.len());
         return Err(miette!(
-            "the scenario has {ues} UEs with {each} bearers, and {tunnels} tunnels are named: one for each bearer"
+            "the scenario has {ues} UEs with {each} bearers, but {tunnels} tunnels are named: name one for each bearer"
         ));
     }
     Ok(bearers)
 }
 
-/// Configurations of a scenario's UEs, as a gNB has them.
+/// A gNB's configurations of a scenario's UEs.
 pub(crate) fn configs(scenario: &Scenario) -> Vec<UeConfig> {
     scenario.ues().into_iter().map(|ue| ue.config).collect()
 }
@@ -188,7 +193,7 @@ impl N3 {
         let scenario = self.cell.choice.load()?;
         let (ues, sessions) = (scenario.ues().len(), self.sessions.len());
         if ues != sessions {
-            return Err(miette!("the scenario has {ues} UEs, and {sessions} sessions are named: one for each"));
+            return Err(miette!("the scenario has {ues} UEs, but {sessions} sessions are named: name one for each"));
         }
         for ((index, ue), keys) in (0..).zip(configs(&scenario)).zip(&self.sessions) {
             one_default(index, &ue, keys.qfi)?;
@@ -209,22 +214,22 @@ impl N3 {
     }
 }
 
-/// Refuses a session whose default QoS flow has the number of another one of its UE: packets of both would come with it.
+/// Refuses a session whose default QoS flow has the number of another QoS flow of the UE, because both flows' packets would carry it.
 fn one_default(index: usize, ue: &UeConfig, qfi: u8) -> Result<()> {
     let flows = (0..).zip(&ue.drb).flat_map(|(drb, config)| (0..).zip(&config.qos_flow).map(move |flow| (drb, flow)));
     for (drb, (position, flow)) in flows {
         if flow.qfi == qfi {
             let (session, drb, position): (usize, u32, u32) = (index + 1, drb, position);
             return Err(miette!(
-                "--session number {session}: qfi={qfi} is that of its default QoS flow, and of drb.{drb}.qos_flow.{position} of its UE as well: one of them needs another"
+                "--session number {session}: its default QoS flow and drb.{drb}.qos_flow.{position} of its UE both have qfi={qfi}: change one of them"
             ));
         }
     }
     Ok(())
 }
 
-/// Takes the laws out of a scenario for a DU, whose law decides in the CU. The scenario is read once more as if it had been written
-/// so: `tidemark ctl set` starts from its text.
+/// Takes the laws out of a scenario for a DU, whose laws run in the CU. Reads the changed scenario again, because `tidemark ctl set`
+/// starts from its text.
 fn without_laws(scenario: &Scenario) -> Result<Scenario> {
     let none = |key: String| format!("{key}.marker={{ law = \"none\" }}");
     let of_ue = |(ue, config): (usize, &Ue)| {
@@ -270,7 +275,7 @@ mod tests {
         for (text, problem) in [
             ("teid=1", "peer-teid is missing"),
             ("teid=1,peer-teid=2,qfi=64", "0 to 63"),
-            ("teid=0x1ffffffff,peer-teid=2", "no number of 32 bits"),
+            ("teid=0x1ffffffff,peer-teid=2", "not a 32-bit number"),
             ("tide=1", "`tide` is unknown"),
             ("teid", "not key=value"),
         ] {

@@ -1,24 +1,24 @@
-//! Verdict on each flow of a live cell: whether it asked for marks, got some and gave way.
+//! Verdict on each flow of a live cell: whether it asked for marks, was marked and gave way.
 
 use tidemark_core::Ecn;
 
-/// Packets of a flow that has a verdict, at the least.
+/// Least number of packets of a flow with a verdict.
 const MIN_PACKETS: u64 = 100;
-/// Marks from which on something can be said of the answer to them.
+/// Least number of marks for a verdict on the answer to them.
 const MIN_MARKS: u64 = 20;
-/// Share of a flow's packets since its first mark that are marked or dropped where the flow keeps the queue beyond the law's threshold. A sender that
-/// answers has a few marks a round trip.
+/// Share of marked or dropped packets since the first mark above which a flow does not give way: it keeps the queue above the law's
+/// threshold. A sender that answers gets a few marks per round trip.
 const UNANSWERED: f64 = 0.5;
-/// Flows with a sentence; of more those with the most packets.
+/// Most flows with a sentence; if there are more, those with the most packets get one.
 const MAX_FLOWS: usize = 12;
 
-/// Downlink packets of a flow by the codepoint that they came with, and what a law did to them.
+/// Downlink packets of a flow by their codepoint on arrival, with the law's marks and drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Codepoints {
-    /// By the two bits of the codepoint: Not-ECT, ECT(1), ECT(0), CE.
+    /// Arrivals by the two bits of the codepoint: Not-ECT, ECT(1), ECT(0), CE.
     came: [u64; 4],
     marked: u64,
-    /// Packets that came, and that were dropped, since the first mark.
+    /// Packets that arrived since the first mark.
     since: u64,
     dropped: u64,
 }
@@ -35,7 +35,7 @@ impl Codepoints {
         self.marked += 1;
     }
 
-    /// Counts a packet that the law or a full queue dropped: a flood is dropped before it can be marked.
+    /// Counts a packet that the law or a full queue dropped. A flood is dropped before it can be marked.
     pub(super) fn dropped(&mut self) {
         self.dropped += u64::from(self.marked > 0);
     }
@@ -49,7 +49,7 @@ impl Codepoints {
         ((self.marked + self.dropped) as f64 / self.since.max(1) as f64).min(1.0)
     }
 
-    /// True where the flow gave way to its marks; `None` where too few packets or marks tell.
+    /// True if the flow gave way to its marks; `None` if there are too few packets or marks to tell.
     pub(super) fn gave_way(&self) -> Option<bool> {
         (self.packets() >= MIN_PACKETS && self.marked >= MIN_MARKS).then(|| self.share() < UNANSWERED)
     }

@@ -13,12 +13,12 @@ use super::snapshot::Snapshot;
 
 /// Time between two snapshots of the cell.
 const PERIOD: Duration = Duration::from_millis(250);
-/// Least height of a curve.
+/// Minimum height of a curve.
 const CURVE: u16 = 3;
 /// Snapshots that the curves show.
 const PAST: usize = 240;
 
-/// Shows what `status` gives until `q`, Escape or Ctrl-C, or until the cell ends.
+/// Shows the state from `status` until `q`, Escape or Ctrl-C, or until the cell ends.
 pub(super) fn show(status: impl Fn() -> Result<String>) -> Result<()> {
     let mut terminal = ratatui::try_init().into_diagnostic()?;
     let outcome = repeat(&mut terminal, status);
@@ -30,7 +30,7 @@ fn repeat(terminal: &mut DefaultTerminal, status: impl Fn() -> Result<String>) -
     let mut past: Vec<(u64, u64)> = Vec::new();
     loop {
         let snapshot: Snapshot = serde_json::from_str(&status()?)
-            .map_err(|_| miette!("this one has no view, as a CU has none: `tidemark ctl status` says how it is"))?;
+            .map_err(|_| miette!("only cells have a view, not a CU or a hop: use `tidemark ctl status`"))?;
         let rate: f64 = snapshot.ues.iter().map(|ue| ue.down_mbps).sum();
         let queue = snapshot.ues.iter().filter_map(|ue| ue.queue_ms).fold(0.0, f64::max);
         past.push(((rate * 10.0) as u64, (queue * 10.0) as u64));
@@ -106,7 +106,7 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
     frame.render_widget(marks(now, last.height.saturating_sub(3).into()), last);
 }
 
-/// Height of the list of marks in what the UEs leave of the screen; none where the curves need it, or without marks.
+/// Height of the list of marks on the rows that the UEs leave; none without marks, or if the curves need the rows.
 fn height_of_marks(now: &Snapshot, height: u16) -> u16 {
     // State, curves and the line at the bottom; a border and a heading.
     let room = height.saturating_sub(2 + 2 * CURVE + 1 + 3);
@@ -114,7 +114,7 @@ fn height_of_marks(now: &Snapshot, height: u16) -> u16 {
     if count == 0 { 0 } else { count + 3 }
 }
 
-/// List of the last marks, this many, the newest first.
+/// List of this many last marks, newest first.
 fn marks(now: &Snapshot, count: usize) -> Table<'_> {
     let show = |ms: Option<f64>| ms.map_or("–".into(), |ms| format!("{ms:.1}"));
     let lines = now.marks.iter().rev().take(count).map(move |mark| {

@@ -4,14 +4,14 @@ use tidemark_sim::RunResult;
 
 use super::admission;
 
-/// Share of the uplink's resource blocks above which what UEs send waits for its turn.
+/// Share of the uplink's resource blocks above which UEs' packets wait.
 pub(super) const BUSY_UPLINK: f64 = 0.9;
-/// Lateness of slots, p99.9 in microseconds, above which measured delays are the machine's as well.
+/// Lateness of slots (p99.9, microseconds) above which measured delays include the machine's.
 pub(super) const LATE_US: f64 = 2_000.0;
-/// Seconds of a busy uplink from which on there is a warning.
+/// Seconds of a busy uplink that lead to a warning.
 const MIN_BUSY_S: f64 = 1.0;
 
-/// Lists what there is to say of a whole run.
+/// Lists the warnings about a whole run.
 pub(super) fn warnings(result: &RunResult) -> Vec<String> {
     let Some(live) = &result.live else { return Vec::new() };
     let lost = live.overload + live.device_drops;

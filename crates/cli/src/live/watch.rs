@@ -1,4 +1,4 @@
-//! Listeners of a driver: the recorder, the capture, and the snapshot that others read.
+//! Observers of a driver: the recorder, the capture, and the snapshot that other threads read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,17 +19,17 @@ use super::snapshot::{LAST_MARKS, MarkSnapshot, Snapshot, UeSnapshot};
 use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
-/// State of a live cell, for readers of any thread.
+/// State of a live cell, readable from any thread.
 pub(super) type Shared = Arc<Board>;
 
-/// The latest snapshot, channel and law of each UE as they were set last, and what was done so far.
+/// The latest snapshot, the current channel and law of each UE, and the events so far.
 #[derive(Default)]
 pub(crate) struct Board {
     now: Mutex<Snapshot>,
     described: Mutex<Vec<UeSnapshot>>,
     past: Mutex<Past>,
     history: Mutex<History>,
-    /// The laws are a CU's.
+    /// True for a DU, whose laws run in the CU.
     is_du: bool,
 }
 
@@ -53,7 +53,7 @@ impl Board {
     pub(crate) fn happened(&self, event: Event) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).happened(event);
     }
-    /// Notes that the default bearer of a UE has another law, or other thresholds, since then.
+    /// Notes that the default bearer of a UE has another law, or other thresholds, since this time.
     pub(crate) fn marked_by(&self, at: Instant, ue: usize, law: String) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).marked_by(at, ue, law);
     }
@@ -76,11 +76,11 @@ impl Source for Board {
     }
 }
 
-/// Listens to a driver.
+/// Observes a driver.
 pub(super) struct Watch {
     /// Recorder of the results.
     pub recorder: Recorder,
-    /// Capture of both sides, if it is asked for.
+    /// Capture of both sides, if requested.
     pub capture: Option<Capture>,
     shared: Shared,
     modems: Inbox,
@@ -92,7 +92,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch a cell of this scenario; gives the board that others read, too.
+    /// Starts to watch a cell of this scenario; also gives the state that others read.
     pub(super) fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox, is_du: bool) -> (Self, Shared) {
         let ues = describe(scenario, is_du);
         // Until the first interval is over nothing is measured, and nothing has happened.
@@ -111,7 +111,7 @@ impl Watch {
         (watch, shared)
     }
 
-    /// Snapshot of a UE; `None` for one that is not recorded.
+    /// Snapshot of a UE; `None` if it is not recorded.
     fn ue(&self, index: usize, stats: &UeStats) -> Option<UeSnapshot> {
         let record = self.recorder.ue(index)?;
         let watched = record.watched()?;
@@ -146,7 +146,7 @@ impl Watch {
     }
 }
 
-/// Gives the parts of a snapshot that a scenario has.
+/// Gives the parts of a snapshot that come from the scenario.
 fn describe(scenario: &Scenario, is_du: bool) -> Vec<UeSnapshot> {
     let ues = scenario.ues().into_iter();
     ues.map(|ue| UeSnapshot {
@@ -179,7 +179,7 @@ impl Observer for Watch {
 
     fn sample(&mut self, progress: &Progress<'_>) {
         self.recorder.sample(progress);
-        // A reader that holds the lock now gets the next snapshot: this thread waits for nobody.
+        // This thread never waits: a reader that holds the lock gets the next snapshot.
         let Ok(mut shared) = self.shared.now.try_lock() else { return };
         let whole = progress.now.since(Instant::ZERO).as_secs_f64().max(1e-9);
         let busy = progress.busy.as_secs_f64() / whole;
@@ -215,7 +215,7 @@ impl Observer for Watch {
             let late = late.filter(|late| late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
         };
-        // Nor for a page that reads the past just now, which then lacks a sample.
+        // A page that is reading the past misses this sample, for the same reason.
         if let Ok(mut past) = self.shared.past.try_lock() {
             past.push(&shared);
         }

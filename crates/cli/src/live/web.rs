@@ -1,4 +1,4 @@
-//! `--web`: the live view as a page with server-sent events, and the counters for Prometheus, on loopback only.
+//! `--web`: serves the live view as a page with server-sent events, and Prometheus' counters, on loopback only.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_HEAD: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// State of a running live cell or of a CU, in text; `None` once it has ended.
+/// State of a running live cell or CU, as text; `None` once it has ended.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// The page that shows it.
+    /// The page that shows the state.
     const PAGE: Option<&'static str>;
-    /// Figures since the start as JSON, with which a page begins; `None` where nobody keeps them.
+    /// Figures since the start as JSON, which a page loads first; `None` if they are not recorded.
     fn past(&self) -> Option<String> {
         None
     }
@@ -39,7 +39,7 @@ pub(super) fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> 
             let Ok(Some(connection)) = Connections::admit(&connections, &stream) else { continue };
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                // A browser that went away is no error.
+                // A browser that has gone is not an error.
                 let _ = answer(&stream, &*shared, || connection.has_asked());
             });
         }
@@ -64,7 +64,7 @@ fn answer<S: Source>(stream: &TcpStream, shared: &S, has_asked: impl FnOnce()) -
     }
     has_asked();
     let mut stream = Deadline::new(stream, PATIENCE);
-    // A foreign page whose name was made to resolve to this machine must read nothing.
+    // A foreign page whose name resolves to this machine must not read anything (DNS rebinding).
     let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
     if !matches!(name, "localhost" | "127.0.0.1") {
         return reply(&mut stream, "403 Forbidden", "text/plain", "this page is for this machine only\n");

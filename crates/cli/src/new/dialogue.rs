@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, BufRead, ErrorKind, Write};
 
-/// Questions and answers, a line each.
+/// Questions and answers, one line each.
 pub(super) struct Dialogue<R, W> {
     input: R,
     output: W,
@@ -15,7 +15,7 @@ impl<R: BufRead, W: Write> Dialogue<R, W> {
         Self { input, output }
     }
 
-    /// Asks until `read` takes the answer; an empty one is the default.
+    /// Asks until `read` accepts the answer; an empty answer means the default.
     ///
     /// # Errors
     /// An input that ends, or a terminal that fails.
@@ -31,7 +31,7 @@ impl<R: BufRead, W: Write> Dialogue<R, W> {
             self.output.flush()?;
             let mut line = String::new();
             if self.input.read_line(&mut line)? == 0 {
-                return Err(io::Error::new(ErrorKind::UnexpectedEof, "the answers ended: nothing is written"));
+                return Err(io::Error::new(ErrorKind::UnexpectedEof, "the answers ended early: no file is written"));
             }
             let answer = if line.trim().is_empty() { default } else { line.trim() };
             match read(answer) {

@@ -1,4 +1,4 @@
-//! `tidemark new`: a scenario to begin with, from flags or a short dialogue.
+//! `tidemark new`: a first scenario, from flags or a short dialogue.
 
 mod dialogue;
 mod text;
@@ -19,10 +19,10 @@ use dialogue::Dialogue;
 use tidemark_terminal::error::diagnostic;
 use tidemark_terminal::say;
 
-/// File with the schema beside a new scenario, for editors: it needs no network, and is of this version.
+/// File with the schema beside a new scenario, for editors. It needs no network and matches this version.
 const SCHEMA: &str = "tidemark.schema.json";
 
-/// A cell to begin with.
+/// Cell of a new scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Cell {
     /// 20 MHz at 30 kHz, one layer: up to 40 Mbit/s
@@ -50,15 +50,15 @@ pub(crate) enum Channel {
 /// Arguments of `tidemark new`.
 #[derive(Args, Debug)]
 pub(crate) struct New {
-    /// The file to write, such as cell.toml; one that exists is kept
+    /// File to write, such as cell.toml; an existing file is not replaced
     file: PathBuf,
     /// The cell [default: 5g-20mhz]
     #[arg(long)]
     cell: Option<Cell>,
-    /// UEs for each of the controllers [default: 1]
+    /// UEs for each controller [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_UES)))]
     ues: Option<u32>,
-    /// Congestion controllers, with commas between them [default: prague,cubic]
+    /// Congestion controllers, separated by commas [default: prague,cubic]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = controllers(), hide_possible_values = true)]
     controllers: Vec<String>,
     /// The law by which the gNB marks
@@ -75,15 +75,15 @@ fn controllers() -> PossibleValuesParser {
 }
 
 impl New {
-    /// Writes the scenario, and beside it the schema that its first line names. Asks for what no flag says where the standard input is a
-    /// terminal.
+    /// Writes the scenario, and beside it the schema that its first line names. If standard input is a terminal, asks for values that no
+    /// flag sets.
     ///
     /// # Errors
-    /// A file that exists, or can't be written; more UEs than a scenario can have.
+    /// A file that exists or can't be written, or more UEs than a scenario can have.
     pub(crate) fn execute(mut self) -> Result<()> {
         let file = self.file.display().to_string();
         if self.file.exists() {
-            return Err(miette!("{file} exists, and is kept: name another file"));
+            return Err(miette!("{file} exists already: name another file"));
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             self.ask(&mut Dialogue::new(io::stdin().lock(), io::stderr().lock())).into_diagnostic()?;
@@ -97,11 +97,11 @@ impl New {
             .into_diagnostic()
             .wrap_err_with(unwritable)?;
         self.write_schema().into_diagnostic().wrap_err_with(|| format!("{SCHEMA} can't be written beside {file}"))?;
-        say!("{file} is written. Check it: tidemark check {file}. Run it: tidemark run {file}");
+        say!("wrote {file}. Check it: tidemark check {file}. Run it: tidemark run {file}");
         Ok(())
     }
 
-    /// Asks for what no flag says.
+    /// Asks for the values that no flag sets.
     ///
     /// # Errors
     /// An input that ends.
@@ -128,21 +128,24 @@ impl New {
             let range = format!("1 to {most}");
             let read = |answer: &str| match answer.parse() {
                 Ok(ues) if (1..=most).contains(&ues) => Ok(ues),
-                _ => Err(format!("`{answer}` is no number from {range}")),
+                _ => Err(format!("`{answer}` is not a number from {range}")),
             };
-            self.ues = Some(dialogue.ask("UEs for each of them", &range, "1", read)?);
+            self.ues = Some(dialogue.ask("UEs for each controller", &range, "1", read)?);
         }
         Ok(())
     }
 
-    /// Writes the schema where there is none; another version's is kept, and said.
+    /// Writes the schema if there is none. Keeps another version's schema, and says so.
     fn write_schema(&self) -> io::Result<()> {
         let file = self.file.with_file_name(SCHEMA);
         let schema: String = Scenario::json_schema().chars().chain(iter::once('\n')).collect();
         match fs::read_to_string(&file) {
             Ok(old) if old == schema => Ok(()),
             Ok(_) => {
-                eprintln!("{} is of another version, and is kept: `tidemark schema` has this one's", file.display());
+                eprintln!(
+                    "kept {}, which is of another version: `tidemark schema` prints this version's",
+                    file.display()
+                );
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::NotFound => fs::write(&file, schema),
@@ -225,7 +228,10 @@ mod tests {
         let mut shown = Vec::new();
         new.ask(&mut Dialogue::new(&b"prague, vegas\nscream,udp\nmany\n3\n"[..], &mut shown)).unwrap();
         let shown = String::from_utf8(shown).unwrap();
-        assert!(shown.contains("there is no controller `vegas`") && shown.contains("`many` is no number"), "{shown}");
+        assert!(
+            shown.contains("there is no controller `vegas`") && shown.contains("`many` is not a number"),
+            "{shown}"
+        );
         assert!(!shown.contains("Cell"), "{shown}");
         assert_eq!((new.controllers, new.ues), (vec!["scream".to_string(), "udp".into()], Some(3)));
     }

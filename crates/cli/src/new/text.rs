@@ -8,7 +8,7 @@ use tidemark_senders::{AppConfig, CongestionControl as _, SenderConfig, connect}
 
 use super::{Cell, Channel, New, SCHEMA};
 
-/// Controllers where none is named: one that answers L4S marks, and one that does not.
+/// Default controllers: one that answers L4S marks, and one that does not.
 pub(super) const CONTROLLERS: [&str; 2] = ["prague", "cubic"];
 
 impl Cell {
@@ -104,14 +104,14 @@ app = {{ app = \"{app}\" }}
     );
 }
 
-/// Application that a controller can carry: all that the network takes, a video, or else a constant rate.
+/// Application that a controller can carry: bulk data or a video, or else a constant rate.
 fn app(sender: &SenderConfig) -> &'static str {
     let apps = [("bulk", AppConfig::default()), ("video", AppConfig::Video(VideoConfig::default()))];
     let carried = apps.iter().find(|(_, app)| connect(sender, app, FlowId(0), 0).is_ok());
     carried.map_or("constant", |(name, _)| *name)
 }
 
-/// Name of a scenario from that of its file: what can't be part of one becomes `-`.
+/// Name of a scenario from the name of its file. Characters that a name can't have become `-`.
 fn name(stem: &str) -> String {
     let legal = |char: char| if char.is_ascii_alphanumeric() || "._-".contains(char) { char } else { '-' };
     let name: String = stem.chars().map(legal).collect();

@@ -1,4 +1,4 @@
-//! A study of `tidemark run`, from its file or from flags.
+//! Studies of `tidemark run`, from a file or from flags.
 
 mod page;
 mod terminal;
@@ -21,7 +21,7 @@ use crate::format::Format;
 
 use tidemark_terminal::{detail, error, interrupt, parallel, print, say};
 
-/// Options of `tidemark run` that make it a study, or that a study has.
+/// Options of `tidemark run` that make the run a study, or that set up a study.
 #[derive(Args)]
 #[command(next_help_heading = "Studies")]
 pub(crate) struct StudyOptions {
@@ -31,28 +31,28 @@ pub(crate) struct StudyOptions {
     /// Vary parameters in step: "marker.low=2 ms,5 ms; marker.high=5 ms,10 ms" (repeatable, crossed)
     #[arg(long, value_name = "KEY=VALUES; ...", hide_short_help = true)]
     zip: Vec<String>,
-    /// Run these cases of a column alone: 'setting=light' or 'mechanism=L4S,ANBR' (repeatable)
+    /// Run only these cases of a column: 'setting=light' or 'mechanism=L4S,ANBR' (repeatable)
     #[arg(long, value_name = "COLUMN=CASES", hide_short_help = true)]
     only: Vec<String>,
     /// Measure this field of summary.json: owd_ms.p99, ue.queue_ms.p99, utilisation, sum(marked), a/b (repeatable)
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Give rows to these flows alone, by their names in the scenario (repeatable)
+    /// Give rows only to these flows, by their names in the scenario (repeatable)
     #[arg(long = "flow", value_name = "NAME", hide_short_help = true)]
     flows: Vec<String>,
-    /// Add seeds where half of an interval of 95 % is wider than this share of its mean, as in 5%
+    /// Add seeds until the half-width of each 95 % confidence interval is at most this share of its mean, such as 5%
     #[arg(long, value_name = "SHARE", hide_short_help = true)]
     until_ci: Option<String>,
-    /// Metric whose intervals count for --until-ci [default: the first]
+    /// Metric whose intervals --until-ci checks [default: the first]
     #[arg(long, value_name = "NAME", requires = "until_ci", hide_short_help = true)]
     ci_metric: Option<String>,
-    /// Most seeds that --until-ci gives a point [default: 100]
+    /// Most seeds per point with --until-ci [default: 100]
     #[arg(long, value_name = "N", requires = "until_ci", hide_short_help = true)]
     max_seeds: Option<u64>,
-    /// Search for the largest value of a whole number: ue.0.count, or `users` for the count of the only kind of UE
+    /// Search for the largest value of an integer: ue.0.count, or `users` for the count of the only kind of UE
     #[arg(long, value_name = "KEY", requires = "until", hide_short_help = true)]
     find: Option<String>,
-    /// Condition of --find, on the mean over seeds: 'satisfied >= 90 %' or 'owd_ms.p99 <= 20'
+    /// Condition of --find on the mean over seeds: 'satisfied >= 90 %' or 'owd_ms.p99 <= 20'
     #[arg(long, value_name = "CONDITION", requires = "find", hide_short_help = true)]
     until: Option<String>,
     /// Largest value that --find tries [default: 1024]
@@ -61,10 +61,10 @@ pub(crate) struct StudyOptions {
     /// Keep the series of every run, in the folder `series`
     #[arg(long, hide_short_help = true)]
     series: bool,
-    /// Runs at once, at most [default: processors]
+    /// Most runs at once [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096), hide_short_help = true)]
     jobs: Option<u64>,
-    /// Memory that runs may take together, as in "4 GB" [default: half of what is available]
+    /// Memory for all runs together, such as "4 GB" [default: half of the available memory]
     #[arg(long, value_name = "SIZE", hide_short_help = true)]
     memory: Option<Bytes>,
 }
@@ -73,22 +73,22 @@ pub(crate) struct StudyOptions {
 pub(crate) struct Common<'a> {
     /// Overrides of every run.
     pub(crate) overrides: &'a [String],
-    /// Number of seeds of every point, if it is named.
+    /// Number of seeds of every point, if set.
     pub(crate) seeds: Option<u64>,
-    /// Folder, if it is named.
+    /// Folder, if set.
     pub(crate) out: Option<&'a Path>,
     /// Permission to replace another study.
     pub(crate) force: Force,
-    /// Format of what is printed.
+    /// Format of the output.
     pub(crate) format: Format,
 }
 
-/// File with a row for each run. A folder without it has no results of the study yet.
+/// File with a row for each run. A folder without it has no results yet.
 pub(crate) const TABLE: &str = "table.csv";
 /// Page of the study.
 pub(crate) const PAGE: &str = "study.html";
 
-/// Keys that a study has and a scenario has not.
+/// Keys that only a study has.
 const OF_STUDIES: [&str; 9] = ["scenario", "vary", "zip", "case", "seeds", "metrics", "set", "until_ci", "find"];
 
 impl StudyOptions {
@@ -98,10 +98,10 @@ impl StudyOptions {
         lists.iter().any(|list| !list.is_empty()) || self.until_ci.is_some() || self.find.is_some() || self.series
     }
 
-    /// Runs what the study lacks, writes its table and page, and prints its figures.
+    /// Makes the study's missing runs, writes its table and page, and prints its figures.
     ///
     /// # Errors
-    /// A study that can't be used, a run that fails, or an interrupt: what was run is kept then.
+    /// A study that can't be used, a run that fails, or an interrupt. Finished runs are kept.
     pub(crate) fn execute(&self, file: Base, common: &Common<'_>) -> Result<()> {
         let mut study = self.study(file, common)?;
         let out = folder(&study.name, common.out);
@@ -115,14 +115,14 @@ impl StudyOptions {
         Ok(())
     }
 
-    /// Study of the file, with what flags add to it or replace.
+    /// The file's study, with the flags' additions and replacements.
     fn study(&self, file: Base, common: &Common<'_>) -> Result<Study> {
         let is_study = is_study(&file);
         let (mut vary, mut zip) = (Vec::<(String, Value)>::new(), Vec::<Keys>::new());
         for assignment in &self.vary {
             let (key, values) = assigned(assignment, "--vary")?;
             if vary.iter().any(|(known, _)| *known == key) {
-                return Err(miette!("--vary {key} is there twice: name all of its values in one, as in {key}=1,2,5"));
+                return Err(miette!("--vary {key} is given twice: name all of its values at once, as in {key}=1,2,5"));
             }
             vary.push((key, values));
         }
@@ -133,7 +133,7 @@ impl StudyOptions {
         for chosen in &self.only {
             let (column, cases) = chosen
                 .split_once('=')
-                .ok_or_else(|| miette!("`{chosen}` is not column=cases, as in --only setting=light"))?;
+                .ok_or_else(|| miette!("`{chosen}` is not COLUMN=CASES, as in --only setting=light"))?;
             only.push((column.trim().into(), cases.split(',').map(|case| case.trim().into()).collect()));
         }
         let adjust = |form: &mut Form| {
@@ -167,10 +167,10 @@ impl StudyOptions {
         study.map_err(diagnostic)
     }
 
-    /// Makes what the folder lacks of a study, and writes its table and page with further files; gives the table, and what a search found.
+    /// Makes the study's missing runs, and writes its table, page and further files. Gives the table and the results of a search.
     ///
     /// # Errors
-    /// A run that fails, a file that can't be written, or an interrupt: what was run is kept then.
+    /// A run that fails, a file that can't be written, or an interrupt. Finished runs are kept.
     pub(crate) fn make(
         &self,
         study: &mut Study,
@@ -204,17 +204,17 @@ impl StudyOptions {
     }
 }
 
-/// Folder of a study, which is none of a run's.
+/// Folder of a study, apart from the folders of runs.
 pub(crate) fn folder(name: &str, out: Option<&Path>) -> PathBuf {
     out.map_or_else(|| Path::new("out").join(format!("{name}-study")), Path::to_path_buf)
 }
 
-/// Opens the folder of a study; by force in place of another one.
+/// Opens the folder of a study; with `force`, replaces another study.
 fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
     staging::clean(out);
     let store = match Store::open(out, study) {
         Err(StoreError::Another { .. }) if force => {
-            // Its description goes last: until then the folder is known for a study's.
+            // The description is removed last: until then the folder is recognised as a study's.
             for name in [TABLE, PAGE, "units.csv", "series", "runs", "under-way", "study.json"] {
                 staging::remove(&out.join(name)).into_diagnostic()?;
             }
@@ -225,7 +225,7 @@ fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
     store.map_err(|error| miette!("{error}"))
 }
 
-/// Prints where table and page of a study are.
+/// Prints the paths of a study's table and page.
 pub(crate) fn say_files(out: &Path) {
     say!("table: {}", out.join(TABLE).display());
     say!("page: {}", out.join(PAGE).display());
@@ -237,10 +237,10 @@ pub(crate) fn is_study(file: &Base) -> bool {
     table.is_some_and(|table| OF_STUDIES.iter().any(|key| table.contains_key(*key)))
 }
 
-/// Checks every point of a study's file, and prints a line about it.
+/// Checks every point of a study file, and prints a line about the study.
 ///
 /// # Errors
-/// That of a study or of a point that can't be run.
+/// An invalid study, or a point that can't be run.
 pub(crate) fn check(file: Base, overrides: &[String]) -> Result<()> {
     let name = file.file.clone();
     let study = Study::parse(file, |form| form.overrides = overrides.to_vec()).map_err(diagnostic)?;
@@ -254,7 +254,7 @@ pub(crate) fn check(file: Base, overrides: &[String]) -> Result<()> {
 
 /// Key and values of a flag.
 fn assigned(text: &str, flag: &str) -> Result<(String, Value)> {
-    let wrong = || miette!("`{text}` is not key=values, as in {flag} marker.law=none,l4span");
+    let wrong = || miette!("`{text}` is not KEY=VALUES, as in {flag} marker.law=none,l4span");
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
     Ok((key.trim().into(), values.trim().into()))
 }
@@ -276,7 +276,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
     }
 }
 
-/// Writes the series of every run into a folder below `series`, under the key of the run.
+/// Writes the series of every run into a folder below `series`, named by the key of the run.
 fn write_series(table: &Table, store: &Store) -> Result<()> {
     let mut keys: Vec<_> = table.rows.iter().map(|row| row.key.as_str()).collect();
     keys.dedup();
@@ -303,7 +303,7 @@ pub(crate) fn diagnostic(error: StudyError) -> Report {
     }
 }
 
-/// Error of a study without a file, with the flag in the place of the part that it gave.
+/// Error of a study without a file, which names the flag instead of the part of the file.
 fn with_flag(said: &str) -> Option<String> {
     let (part, message) = said.split_once(": ")?;
     let flag = match part.split_once('.')? {

@@ -1,4 +1,4 @@
-//! Page of a study: one HTML file, with every point and seed inside.
+//! Page of a study: one HTML file with the data of every point and seed.
 
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Map, Value, json};
@@ -35,16 +35,16 @@ pub(super) fn page(study: &Study, table: &Table, found: &[Found]) -> Result<Stri
         "points": points,
         "search": study.search.as_ref().map(|search| json!({ "key": search.key, "condition": search.condition.to_string() })),
         "found": found,
-        // Standard errors in half of an interval, by the number of values.
+        // Standard errors in the half-width of an interval, by the number of values.
         "quantiles": (0..=most).map(|count| (count > 1).then(|| quantile((count - 1) as f64))).collect::<Vec<_>>(),
         "scenario": study.base.text,
     });
     let data = serde_json::to_string(&data).into_diagnostic()?;
-    // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
+    // In JSON, `<` occurs only inside strings, where an escape means the same and can't end the script element.
     Ok(PAGE.replacen(PLACEHOLDER, &data.replace('<', "\\u003c"), 1))
 }
 
-/// Points of a study for another program: values by their columns, and of each metric mean, half of its interval and number of seeds.
+/// Points of a study for another program: values by column, and for each metric the mean, the interval's half-width and the number of seeds.
 pub(super) fn points(table: &Table) -> Value {
     let point = |of: &Summary| {
         let values: Map<_, _> = table.columns.iter().cloned().zip(of.values.iter().map(|value| json!(value))).collect();

@@ -8,21 +8,21 @@ use tidemark_terminal::say;
 use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::text;
 
-/// Rows of a table; of more, those with the longest delays are shown.
+/// Rows of a table; if there are more, those with the longest delays are shown.
 const MAX_ROWS: usize = 48;
 
-/// Prints the means of every point with their intervals, and what a search found.
+/// Prints the means of every point with their intervals, and the results of a search.
 pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
     let summaries = of.summaries();
     say!("{}", sheet(of, &summaries).draw());
     if summaries.len() > MAX_ROWS {
-        say!("(of {} rows the {WORST} with the longest delays: the table and the page have all)", summaries.len());
+        say!("(the {WORST} of {} rows with the longest delays; the table and the page have all)", summaries.len());
     }
     if summaries.iter().any(|summary| summary.seeds.len() < 2) {
-        say!("One seed says nothing of the spread: --seeds 10 gives intervals.");
+        say!("One seed does not show the spread: --seeds 10 gives intervals.");
     } else if !summaries.is_empty() {
         say!(
-            "Means over seeds, ± half of their intervals of 95 %. Differences are surer than they look: a seed has the same radio and traffic at all points."
+            "Means over seeds, ± half-width of their 95 % confidence intervals. Differences are more certain than they look: a seed has the same radio and traffic at all points."
         );
     }
     if let Some(widening) = &study.widening {
@@ -33,10 +33,10 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
         };
         let wide = summaries.iter().filter(is_wide).count();
         if wide > 0 {
-            // 7 % is 0.07 times 100, but for a last digit.
+            // 0.07 times 100 is not exactly 7.
             let (share, most) = ((widening.within * 1e8).round() / 1e6, widening.max_seeds);
             say!(
-                "{wide} of {} rows have an interval wider than {share} % of their mean with {most} seeds: raise --max-seeds, or take a wider share.",
+                "{wide} of {} rows have an interval wider than {share} % of their mean with {most} seeds: raise --max-seeds or the share of --until-ci.",
                 summaries.len()
             );
         }
@@ -47,17 +47,17 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
             let at = if point.is_empty() { String::new() } else { format!("{point}: ") };
             let condition = &search.condition;
             match (found.value, found.is_limit) {
-                (Some(value), false) => say!("{at}{} = {value} is the largest with {condition}", search.key),
+                (Some(value), false) => say!("{at}{} = {value} is the largest that meets {condition}", search.key),
                 (Some(value), true) => {
-                    say!("{at}{condition} up to {} = {value}, the largest that was tried: raise --max", search.key)
+                    say!("{at}{condition} holds up to {} = {value}, the largest value tried: raise --max", search.key)
                 }
-                (None, _) => say!("{at}not even {} = 1 has {condition}", search.key),
+                (None, _) => say!("{at}not even {} = 1 meets {condition}", search.key),
             }
         }
     }
 }
 
-/// A row a point, or of many those with the longest of the first delay that the study has.
+/// A row for each point or, if there are too many, for those with the longest delays by the study's first delay metric.
 fn sheet(of: &Table, summaries: &[Summary]) -> Sheet {
     let mut keys: Vec<String> = of.columns.clone();
     keys.extend(of.by_flow.then(|| "flow".into()));
@@ -76,7 +76,7 @@ fn sheet(of: &Table, summaries: &[Summary]) -> Sheet {
     sheet
 }
 
-/// Heading of a metric: `queue_ms.p50` and `queue_ms.p99` are a group, whose unit is said once.
+/// Heading of a metric: `queue_ms.p50` and `queue_ms.p99` form a group, which names its unit once.
 fn heading(metric: &str) -> String {
     let is_statistic = |part: &str| part == "mean" || part.strip_prefix('p').is_some_and(|n| n.parse::<u32>().is_ok());
     match metric.rsplit_once('.') {
@@ -85,7 +85,7 @@ fn heading(metric: &str) -> String {
     }
 }
 
-/// Mean and half of its interval, with the digits that the interval leaves.
+/// Mean and half-width of its interval, with as many digits as the interval justifies.
 pub(crate) fn figure(estimate: Estimate) -> String {
     let decimals = decimals(estimate.half.filter(|half| *half > 0.0).unwrap_or(estimate.mean.abs() / 100.0));
     match estimate.half {
@@ -94,7 +94,7 @@ pub(crate) fn figure(estimate: Estimate) -> String {
     }
 }
 
-/// Decimals that show two digits of a number, four at most.
+/// Decimals that show two digits of a number, at most four.
 fn decimals(of: f64) -> usize {
     if of > 0.0 && of.is_finite() { (1.0 - of.log10().floor()).clamp(0.0, 4.0) as usize } else { 2 }
 }

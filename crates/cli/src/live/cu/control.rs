@@ -15,9 +15,9 @@ use crate::live::control::{UNKNOWN, listen, state};
 use crate::live::tunnels::configs;
 use crate::live::web::Source;
 
-/// A running CU as others see it.
+/// State of a running CU, for other threads.
 pub(super) struct Running {
-    /// Scenario as it was set last.
+    /// The scenario with all changes so far.
     scenario: Mutex<Scenario>,
     control: Control<CuCommand>,
 }
@@ -28,7 +28,7 @@ impl Running {
         Self { scenario: Mutex::new(scenario), control }
     }
 
-    /// Scenario as it was set last.
+    /// The scenario with all changes so far.
     pub(super) fn scenario(&self) -> Scenario {
         self.scenario.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -45,7 +45,7 @@ impl Running {
         })
     }
 
-    /// Applies assignments to the scenario and hands on the laws that they change.
+    /// Applies assignments to the scenario and passes changed laws on.
     fn set(&self, assignments: &[&str]) -> std::result::Result<String, String> {
         let mut scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
         let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
@@ -62,7 +62,7 @@ impl Running {
         for (tunnel, ((ue, drb), (old, new))) in bearers.zip(laws(&old).zip(laws(&new))).enumerate() {
             if old != new {
                 self.control.set_marker(tunnel, new.clone()).map_err(|refusal| refusal.to_string())?;
-                text += &format!("{ue}, bearer {drb}: another law or threshold\n");
+                text += &format!("{ue}, bearer {drb}: changed law or threshold\n");
             }
         }
         *scenario = wanted;
@@ -80,7 +80,7 @@ impl Source for Running {
     }
 }
 
-/// A UE without what may change.
+/// A UE without the parts that may change.
 fn without_laws(ue: &UeConfig) -> UeConfig {
     let drb = ue.drb.iter().map(|drb| DrbConfig { marker: None, ..drb.clone() }).collect();
     UeConfig { marker: MarkerConfig::default(), drb, ..ue.clone() }

@@ -1,4 +1,4 @@
-//! Marks that a CU keeps with their reasons.
+//! Marks of a CU, recorded with their reasons.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tidemark_sim::scenario::{NamedUe, Scenario};
 
 use crate::live::flows::Flows;
 
-/// Marks of a CU. Neither the queue of its DU nor the fate of a packet is known.
+/// Marks of a CU, which knows neither the DU's queue nor the fate of a packet.
 pub(super) struct Marks {
     recorder: Recorder,
     ues: Vec<NamedUe>,
@@ -23,7 +23,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Keeps marks of a CU of this scenario.
+    /// Starts a record of marks for a CU of this scenario.
     pub(super) fn new(scenario: &Scenario) -> Self {
         let ues = scenario.ues();
         let mut recorder = Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE);
@@ -31,10 +31,10 @@ impl Marks {
         Self { recorder, ues, flows: Flows::default() }
     }
 
-    /// Observer of a CU that keeps its marks in `marks`.
+    /// Observer of a CU that records its marks in `marks`.
     pub(super) fn observer(marks: &Arc<Mutex<Self>>) -> CuObserver {
         let marks = Arc::clone(marks);
-        // The lock is never waited for: marks are read when the CU has ended.
+        // The lock is always free: marks are read after the CU has ended.
         Box::new(move |signal| marks.lock().unwrap_or_else(PoisonError::into_inner).keep(signal))
     }
 
@@ -58,7 +58,7 @@ impl Marks {
     /// Writes marks and scenario into the folder of the run.
     ///
     /// # Errors
-    /// What the system says.
+    /// A file that can't be written.
     pub(super) fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
         let files = [("scenario.toml", scenario.text.clone()), (MARKS, self.csv())];
         staging::replace(folder, [MARKS], files.map(Ok))

@@ -31,19 +31,19 @@ use tidemark_terminal::error::diagnostic;
 /// Arguments of `tidemark gnb cu`.
 #[derive(Args)]
 pub(crate) struct Cu {
-    /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law tide]
+    /// Scenario with the UEs' bearers, packet filters and laws [default: one UE with the law tide]
     file: Option<PathBuf>,
     /// Replace a value of the scenario: marker.law=ramp (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// Own address, of GTP-U's port unless another is named
+    /// Own address; the default port is GTP-U's
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     bind: SocketAddr,
     /// The DU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     du: SocketAddr,
-    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: peer-teid=0x4001[,teid=0x3001]; teid is drawn at
-    /// random where it is not named
+    /// F1-U tunnel of the next bearer, UE by UE with the default bearer first: peer-teid=0x4001[,teid=0x3001]; the default teid
+    /// is random
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
     /// Take packets from any address, not only from the DU's
@@ -55,7 +55,7 @@ pub(crate) struct Cu {
     /// MTU of the core device
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_000))]
     mtu: u16,
-    /// Folder for marks with their reasons, for `tidemark explain`
+    /// Folder for marks and their reasons, for `tidemark explain`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -80,13 +80,13 @@ impl Cu {
         let ues = configs(&scenario);
         bearers(&ues, tunnels.len())?;
         without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
-        // A folder that can't be written is found out before the run, not after it.
+        // A folder that can't be written is reported before the run, not after it.
         if let Some(out) = &self.out {
             folder::for_run(out, &scenario, self.force)?;
         }
         if privilege::acquire().map_err(refused)? == Rights::UserNamespace {
-            // The core's side would be a namespace of its own, that nobody else is in.
-            return Err(miette!("a CU lies between the host and its DU, which takes root: run it with sudo"));
+            // Without root the core's side would be a separate namespace, which nobody else is in.
+            return Err(miette!("a CU connects the host and its DU, which needs root: run it with sudo"));
         }
         let signals = Signals::take().map_err(refused)?;
         let mut lease = Lease::claim().map_err(refused)?;
@@ -131,12 +131,12 @@ impl Cu {
     }
 }
 
-/// Refuses laws that decide where packets leave the RLC queue, and says whose.
+/// Refuses laws that decide as packets leave the RLC queue, and names their place in the scenario.
 fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
     match laws(ues).find(|marker| marker.law.decides_on_leaving()) {
         None => Ok(()),
         Some(marker) => Err(format!(
-            "marker.law: `{}` decides where packets leave the RLC queue, which is the DU's and which a CU does not see: name one that \
+            "marker.law: `{}` decides as packets leave the RLC queue, which is in the DU and which a CU does not see: name one that \
              decides on arrival ({}), or run a cell with its own queue (`tidemark gnb n3`)",
             marker.law.properties().name,
             LawConfig::names(|law| law.decides == Decides::OnArrival).join(", ")

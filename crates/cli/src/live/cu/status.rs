@@ -25,9 +25,9 @@ rows! {
         uplink: u64 = counter("uplink_packets_total"),
         marked: u64,
         dropped: u64,
-        /// Packets that waited since the DU wanted no more.
+        /// Packets that waited because the DU wanted no more.
         held: u64 = counter("held_packets_total"),
-        /// Packets dropped since too many waited.
+        /// Packets dropped because too many waited.
         overflow: u64 = counter("overflow_drops_total"),
         reports: u64,
         /// NR-U sequence numbers that the DU reported as lost.
@@ -43,25 +43,25 @@ rows! {
     /// Counters of its markers, of reports and of flows.
     #[derive(Serialize)]
     struct MarkerStatus {
-        /// Acknowledgements in which marks were told.
+        /// Acknowledgements that carried marks.
         rewritten_acks: u64 = counter("rewritten_acks_total"),
         /// Marks that acknowledgements had no room for.
         marks_let_go: u64 = counter("marks_let_go_total"),
-        /// Packets dropped of flows that went on through marks.
+        /// Packets dropped of flows that ignored marks.
         overload_drops: u64 = counter("overload_drops_total"),
         /// Delivery statuses without a highest transmitted SN.
         empty_reports: u64 = counter("empty_reports_total"),
-        /// SNs in reports that were never sent or are long gone.
+        /// SNs in reports that were never sent or were forgotten long ago.
         unknown_sns: u64 = counter("unknown_sns_total"),
-        /// Flows that gave way to others in a flow table.
+        /// Flows replaced by others in a flow table.
         flows_evicted: u64 = counter("evicted_flows_total"),
         /// Flows that found no place in a flow table.
         flows_refused: u64 = counter("refused_flows_total"),
-        /// Bearers whose reports say nothing of a queue.
+        /// Bearers whose reports do not describe a queue.
         blind_bearers: u64 = gauge("blind_bearers"),
-        /// Delivery statuses that came after newer ones.
+        /// Delivery statuses that arrived after newer ones.
         stale_reports: u64 = counter("stale_reports_total"),
-        /// Delivery statuses in SNs of another length.
+        /// Delivery statuses with SNs of another length.
         mismatched_reports: u64 = counter("mismatched_reports_total"),
     }
 
@@ -85,15 +85,15 @@ rows! {
         reports: u64 = counter("reports_total"),
         /// NR-U SNs reported as lost.
         lost: u64 = counter("lost_sns_total"),
-        /// Sent, and neither reported as transmitted nor as lost.
+        /// Bytes sent, but not yet reported as transmitted or lost.
         standing_bytes: u64 = gauge("standing_bytes"),
-        /// Estimate of the part that is queued now, between reports.
+        /// Estimate of the bytes that are queued now, between reports.
         backlog_bytes: u64 = gauge("backlog_bytes"),
-        /// Time that a packet which came now would wait, by the estimate; absent while nothing was measured.
+        /// Estimated wait of a packet that arrives now; absent while nothing was measured.
         queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
-        /// Rate at which the queue empties, by the estimate; absent while nothing was measured.
+        /// Estimated rate at which the queue empties; absent while nothing was measured.
         egress_mbps: Option<f64> = gauge("egress_bits_per_second" * 1e6),
-        /// Time since the last delivery status, or since a queue began to stand after it.
+        /// Time since the last delivery status, or since a queue formed after it.
         report_age_ms: f64 = gauge("report_age_seconds" / 1e3),
     }
 }
@@ -159,18 +159,18 @@ impl Status {
         }
     }
 
-    /// Warning where reports are of no use.
+    /// Warning if reports are useless.
     pub(super) fn warning(&self) -> Option<String> {
         let mismatched = self.marker.mismatched_reports;
         if mismatched > 0 {
             return Some(format!(
-                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same length of SNs (`pdcp_sn` of the bearer)"
+                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same SN length (`pdcp_sn` of the bearer)"
             ));
         }
         let blind = self.marker.blind_bearers;
         (blind > 0).then(|| {
             format!(
-                "the DU's reports of {blind} bearers follow what it was sent and not what it transmitted: they say nothing of its queue, and marks by them are blind"
+                "the DU's reports for {blind} bearers follow the packets it received, not those it transmitted: they do not show its queue, and marks based on them are blind"
             )
         })
     }

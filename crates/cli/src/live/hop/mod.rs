@@ -27,7 +27,7 @@ use tidemark_terminal::error::diagnostic;
 /// Arguments of `tidemark net hop`.
 #[derive(Args)]
 pub(crate) struct Hop {
-    /// A scenario, whose `[[router]]`s are taken: one for both ways, or two, from left to right and back
+    /// Scenario with one [[router]] for both directions, or two: from left to right, and back
     file: Option<PathBuf>,
     /// Interface on the left
     #[arg(long, value_name = "INTERFACE")]
@@ -35,19 +35,19 @@ pub(crate) struct Hop {
     /// Interface on the right
     #[arg(long, value_name = "INTERFACE")]
     right: String,
-    /// Rate of the link from left to right, of IP packets, as in "100 Mbit/s"
+    /// Rate of the link from left to right, counted in IP packets, such as "100 Mbit/s"
     #[arg(long, value_name = "RATE", required_unless_present = "file", conflicts_with = "file")]
     rate: Option<BitRate>,
-    /// Rate of the link from right to left [default: that of the other way]
+    /// Rate of the link from right to left [default: as from left to right]
     #[arg(long, value_name = "RATE", conflicts_with = "file")]
     rate_back: Option<BitRate>,
-    /// One-way delay of the wire, of both ways
+    /// One-way delay of the wire, in each direction
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     delay: Option<Duration>,
-    /// Queue discipline of both ways: drop-tail, codel, dualpi2, sdn-port or fifo [default: drop-tail]
+    /// Queue discipline in both directions: drop-tail, codel, dualpi2, sdn-port or fifo [default: drop-tail]
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     discipline: Option<String>,
-    /// Replace a value of the scenario: router.0.queue.target="10 ms"; router 0 leads right, 1 back (repeatable)
+    /// Replace a value of the scenario: router.0.queue.target="10 ms"; router 0 is left to right, 1 is back (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Time to run [default: the duration of the file, or until Ctrl-C]
@@ -63,7 +63,7 @@ pub(crate) struct Hop {
     web: Option<u16>,
 }
 
-/// Flow that every scenario without UEs needs, and a hop does not have.
+/// Placeholder flow: a scenario without UEs needs one, and a hop has none.
 const NO_FLOW: &str = "[[flow]]\nname = \"none\"\nround_trip = \"10 ms\"\nsender = { controller = \"cubic\" }\n";
 /// Longest delay of a hop's wire.
 const MAX_DELAY: Duration = Duration::from_secs(10);
@@ -78,7 +78,7 @@ impl Hop {
             [right, left] => [right.clone(), left.clone()],
             others => {
                 return Err(miette!(
-                    "router: a hop has one [[router]] for both ways, or two, from left to right and back; there are {}",
+                    "router: a hop has one [[router]] for both directions, or two: from left to right, and back; there are {}",
                     others.len()
                 ));
             }
@@ -86,7 +86,7 @@ impl Hop {
         if let Some(router) = routers.iter().find(|router| router.delay > MAX_DELAY) {
             return Err(miette!("router.delay: must be at most {MAX_DELAY}; found {}", router.delay));
         }
-        // A folder that can't be written is found out before the run, not after it.
+        // A folder that can't be written is reported before the run, not after it.
         self.out.as_deref().map(|out| folder::for_run(out, &scenario, self.force)).transpose()?;
         let signals = Signals::take().map_err(refused)?;
         let lease = Lease::claim().map_err(refused)?;
@@ -123,7 +123,7 @@ impl Hop {
         outcome.map(|()| 0).map_err(refused)
     }
 
-    /// The file's scenario, or that of the options.
+    /// The file's scenario, or the one that the options describe.
     fn scenario(&self) -> Result<Scenario> {
         match (&self.file, self.rate) {
             (Some(file), _) => Scenario::load(file, &self.overrides).map_err(diagnostic),
@@ -139,7 +139,7 @@ impl Hop {
         }
     }
 
-    /// The options as a scenario's text.
+    /// The options as the text of a scenario.
     fn text(&self, rate: BitRate) -> String {
         // The duration is the longest that a scenario may have: a hop without a file ends by `--time` or a signal.
         let mut text = String::from("name = \"hop\"\nduration = \"86400 s\"\n");
@@ -157,7 +157,7 @@ impl Hop {
     }
 }
 
-/// Writes the line about a hop that has ended.
+/// Writes the summary line of a hop that has ended.
 fn outline(result: &RunResult) -> String {
     let ways = result.routers.iter().map(|router| {
         let queue = router.queue_ms.map_or("no packets".into(), |queue| {

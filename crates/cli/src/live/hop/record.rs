@@ -1,4 +1,4 @@
-//! Recorder of a hop, and the result that comes of it.
+//! Recorder of a hop, and its result.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ use crate::live::flows::{Flow, Flows};
 use crate::live::record::lateness;
 use crate::live::warning::LATE_US;
 
-/// Listens to a hop. A way is a router of the recorder.
+/// Records a hop. Each direction is a router of the recorder.
 pub(super) struct Recorder {
     scenario: Scenario,
-    /// Name and law of each way.
+    /// Name and law of each direction.
     ways: [(String, String); 2],
     recorder: tidemark_record::Recorder,
     flows: Flows,
     last: Counters,
-    /// Bytes that each link could have carried until the last sample, and until the warm-up's end.
+    /// Bytes that each link could have carried up to the last sample, and up to the end of the warm-up.
     capacity: [f64; 2],
     capacity_before: [f64; 2],
     has_begun: bool,
@@ -38,7 +38,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Starts with nothing recorded; `running` is told the state once an interval.
+    /// Starts with nothing recorded; `running` gets the state once an interval.
     pub(super) fn new(scenario: &Scenario, routers: &[RouterConfig; 2], running: Arc<Running>) -> Self {
         let mut recorder = tidemark_record::Recorder::new(scenario.warmup, &[], 0, Limits::LIVE);
         routers.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
@@ -63,7 +63,7 @@ impl Recorder {
         }
     }
 
-    /// Number of a flow; a way's flows beyond the recorder's limit are one.
+    /// Number of a flow. A direction's flows beyond the recorder's limit share one number.
     fn flow(&mut self, way: usize, id: FlowId, tuple: Option<FiveTuple>) -> usize {
         self.flows.number_in(&mut self.recorder, (id, way), tuple, &self.ways[way].0)
     }
@@ -98,7 +98,7 @@ impl Recorder {
                 network: None,
                 routers: &routers,
                 knows_queries: false,
-                conservation: "not checked: a hop's endpoints are not its own".into(),
+                conservation: "not checked: a hop's endpoints are other programs".into(),
                 scenario: &self.scenario.text,
             },
             &self.last,
@@ -159,22 +159,22 @@ impl HopObserver for Recorder {
     }
 }
 
-/// Lists what there is to say of the machine.
+/// Lists warnings about the machine.
 fn warnings(live: &LiveResult) -> Vec<String> {
     let lost = live.overload + live.device_drops;
     let overload = (lost > 0)
         .then(|| format!("OVERLOAD: {lost} packets were dropped because the hop's thread was too slow for them"));
     let late = live.lateness_us.filter(|late| late.p999 > LATE_US).map(|late| {
         format!(
-            "one packet in a thousand left late by {:.1} ms or more: delays of that length can be the machine's",
+            "one packet in a thousand left {:.1} ms or more late: delays of that length can come from the machine",
             late.p999 / 1e3
         )
     });
     let unread = live.unreadable.filter(|frames| *frames > 0).map(|frames| {
         format!(
-            "{frames} frames could not be read and were lost: bundles of a kind that a hop can't cut, or longer than 64 kB"
+            "{frames} frames could not be read and were lost: they were bundles that a hop can't split, or longer than 64 kB"
         )
     });
-    let refused = (live.refused > 0).then(|| format!("{} packets were refused by the interfaces", live.refused));
+    let refused = (live.refused > 0).then(|| format!("the interfaces refused {} packets", live.refused));
     [overload, late, unread, refused].into_iter().flatten().collect()
 }

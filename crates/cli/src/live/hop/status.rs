@@ -29,13 +29,13 @@ rows! {
         lost_by_ports: u64 = counter("port_drops_total"),
     }
 
-    /// Counters of one way.
+    /// Counters of one direction.
     #[derive(Clone, Debug, Default, Serialize)]
     struct WayStatus {
         name: String,
         /// Rate of the link now.
         rate_mbps: f64 = gauge("rate_bits_per_second" * 1e6),
-        /// Packets that came.
+        /// Packets that arrived.
         packets_in: u64 = counter("packets_in_total"),
         /// Packets that left.
         packets_out: u64 = counter("packets_out_total"),
@@ -47,7 +47,7 @@ rows! {
 }
 
 impl Status {
-    /// Reads the state of a hop whose ways have these names.
+    /// Reads the state of a hop whose directions have these names.
     pub(super) fn new(name: &str, ways: [String; 2], progress: &HopProgress<'_>) -> Self {
         let HopCounters { packets_in, packets_out, marked, dropped, .. } = progress.counters;
         let way = |(way, name): (usize, String)| WayStatus {
@@ -78,7 +78,7 @@ impl Status {
     }
 }
 
-/// A running hop as others see it.
+/// State of a running hop, for other threads.
 #[derive(Default)]
 pub(super) struct Running(Mutex<Status>);
 

@@ -1,10 +1,10 @@
-//! Halves of the round trip of a call, by what asks for an answer in it.
+//! Halves of a call's round trip, measured from packets that ask for an answer.
 //!
-//! - **STUN**: the time from a binding request to its response, every few seconds, also where media and reports are encrypted.
-//! - **Sender's reports**: the time to the report that answers one, less the time that it was held (RFC 3550 6.4.1).
-//! - **RTP**: the time to the report with the packet's arrival, less the age of that arrival (RFC 8888 3.1).
+//! - **STUN**: the time from a binding request to its response, every few seconds, even if media and reports are encrypted.
+//! - **Sender reports**: the time to the report that answers one, minus the time that it was held (RFC 3550 6.4.1).
+//! - **RTP**: the time to the report of the packet's arrival, minus the age of that arrival (RFC 8888 3.1).
 //!
-//! Reports of SRTCP can't be read. Those of transport-wide feedback name packets by a number that stands in them where the ends have agreed.
+//! SRTCP reports can't be read. Transport-wide feedback names packets by a number whose place in the packets only the ends know.
 
 use tidemark_core::{Duration, Instant};
 use tidemark_wire::rfc8888::Feedback;
@@ -15,10 +15,10 @@ use tidemark_wire::stun::{Binding, Transaction};
 use super::recent::Recent;
 use super::{MAX_WAIT, Way};
 
-/// Payload types of RTCP, which share a port with those of RTP (RFC 5761 4).
+/// Packet types of RTCP, which can share a port with RTP (RFC 5761 4).
 const RTCP: std::ops::RangeInclusive<u8> = 192..=223;
 
-/// Measures a call. Each half holds one question of a kind at most.
+/// Measures a call. Each half holds at most one open question of each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Media {
     /// Half behind the UE's end, and the half behind the other end.
@@ -26,8 +26,8 @@ pub(super) struct Media {
 }
 
 impl Media {
-    /// Looks at a UDP payload, and gives a round trip that ends with it. Where nothing asks the other end, its half is left out: media that
-    /// goes one way has the half with the radio alone.
+    /// Looks at a UDP payload, and gives a round trip that ends with it. A half in which nothing asks for an answer is left out: one-way
+    /// media has only the half with the radio.
     pub(super) fn pass(&mut self, now: Instant, way: Way, payload: &[u8]) -> Option<Duration> {
         let (behind, before) = way.halves(&mut self.halves);
         let sample = match Binding::parse(payload) {
@@ -61,7 +61,7 @@ impl Media {
 #[derive(Clone, Debug, Default)]
 struct Half {
     binding: Question<Transaction>,
-    /// Time in a sender's report.
+    /// Time in a sender report.
     report: Question<u32>,
     /// SSRC and sequence number.
     packet: Question<(u32, u16)>,
@@ -69,7 +69,7 @@ struct Half {
 }
 
 impl Half {
-    /// Takes an RTCP packet from the end, and gives the time that an answer in it took.
+    /// Takes an RTCP packet from the end, and gives the time to an answer in it.
     fn reported(&mut self, now: Instant, packet: &[u8]) -> Option<Duration> {
         if let Ok(report) = Report::parse(packet) {
             return report.answers().find_map(|answer| self.report.answered(now, answer.sent, answer.held));
@@ -81,7 +81,7 @@ impl Half {
     }
 }
 
-/// Question whose answer is waited for, by its number.
+/// Open question, known by its number.
 #[derive(Clone, Debug)]
 struct Question<T>(Option<(T, Instant)>);
 
@@ -92,7 +92,7 @@ impl<T> Default for Question<T> {
 }
 
 impl<T: Copy + PartialEq> Question<T> {
-    /// Waits for an answer to this one, if it waits for none. One that is asked once more has none: nobody knows which is answered.
+    /// Opens this question, unless another one is open. A repeated question is dropped, because it is unclear which copy is answered.
     fn ask(&mut self, now: Instant, number: T) {
         match self.0 {
             Some((asked, _)) if asked == number => self.0 = None,
@@ -101,12 +101,12 @@ impl<T: Copy + PartialEq> Question<T> {
         }
     }
 
-    /// Number that is asked for.
+    /// Number of the open question.
     fn asked(&self) -> Option<T> {
         self.0.map(|(number, _)| number)
     }
 
-    /// Gives the time that an answer took which the end has held for some time.
+    /// Gives the time to an answer, minus the time that the end has held it.
     fn answered(&mut self, now: Instant, number: T, held: Duration) -> Option<Duration> {
         let (_, at) = self.0.take_if(|(asked, _)| *asked == number)?;
         Some(now.since(at).saturating_sub(held))

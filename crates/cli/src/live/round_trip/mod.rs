@@ -1,5 +1,5 @@
-//! Round-trip time of a flow whose packets pass in both directions, from what their headers show. Of most protocols the half behind each
-//! end is measured; both together are what the sender sees.
+//! Round-trip time of a flow whose packets pass in both directions, from their headers. For most protocols each half of the path is
+//! measured; their sum is the sender's round trip.
 
 mod media;
 mod recent;
@@ -14,7 +14,7 @@ use self::media::Media;
 use self::spin::Spin;
 use self::tcp::Tcp;
 
-/// Time after which no answer is waited for any more.
+/// Longest wait for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Direction of a packet that passes.
@@ -27,7 +27,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Gives the half that a packet goes to, and the one that it comes from, of those behind the UE and behind the other end.
+    /// Gives the half that a packet goes to and the half that it comes from, out of the UE's half and the other end's.
     fn halves<T>(self, [down, up]: &mut [T; 2]) -> (&mut T, &mut T) {
         match self {
             Self::Down => (down, up),

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-/// Samples of which the least counts: an end that has nothing to send keeps an echo back.
+/// Samples of which the smallest counts, because an end with nothing to send delays an echo.
 const LEN: usize = 8;
 
 /// The last samples.
@@ -19,7 +19,7 @@ impl Recent {
         self.count += 1;
     }
 
-    /// Least of the samples.
+    /// Smallest of the samples.
     pub(super) fn least(&self) -> Option<Duration> {
         self.times.iter().flatten().min().copied()
     }

@@ -6,7 +6,7 @@ use tidemark_wire::quic::Header;
 /// Edges of a spin bit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spin {
-    /// A long header was among the flow's.
+    /// True once a long header was seen.
     is_quic: bool,
     /// Bit of the last packet, and the time of the last edge.
     last: Option<(bool, Option<Instant>)>,
@@ -35,7 +35,7 @@ impl Spin {
         }
         self.last = Some((spin, Some(now)));
         self.edges += 1;
-        // An end that does not spin may draw the bit for each packet: then every second one is an edge.
+        // An end that does not spin may draw the bit at random for each packet, so that half of the packets are edges.
         edge.filter(|_| 4 * self.edges <= self.packets).map(|edge| now.since(edge))
     }
 }

@@ -1,5 +1,5 @@
-//! Halves of a TCP connection's round trip: the time from a packet to the one that echoes its timestamp (RFC 7323 3). Without timestamps
-//! acknowledgements tell.
+//! Halves of a TCP connection's round trip: the time from a packet to the one that echoes its timestamp (RFC 7323 3). Without timestamps,
+//! acknowledgements are used.
 
 use tidemark_core::{Duration, Instant};
 use tidemark_wire::tcp::{Packet, TcpOption};
@@ -7,10 +7,10 @@ use tidemark_wire::tcp::{Packet, TcpOption};
 use super::recent::Recent;
 use super::{MAX_WAIT, Way};
 
-/// Measures both halves. It holds one packet of each direction at most.
+/// Measures both halves. Holds at most one packet in each direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tcp {
-    /// Half behind the UE's end, of packets that go down, and the half behind the other end.
+    /// The UE's half, for downlink packets, and the other end's half.
     halves: [Half; 2],
 }
 
@@ -32,24 +32,24 @@ impl Tcp {
     }
 }
 
-/// First sequence number behind a segment: SYN and FIN have one each (RFC 9293 3.4).
+/// First sequence number after a segment: SYN and FIN take one each (RFC 9293 3.4).
 fn end(packet: &Packet<&[u8]>) -> u32 {
     let flags = packet.flags();
     let len = packet.payload().len() as u32 + u32::from(flags.syn) + u32::from(flags.fin);
     packet.seq().wrapping_add(len)
 }
 
-/// Number of a packet that its answer has, too.
+/// Number of a packet, which its answer repeats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mark {
     /// TSval.
     Timestamp(u32),
-    /// First sequence number behind it.
+    /// First sequence number after the segment.
     Sequence(u32),
 }
 
 impl Mark {
-    /// Distance of an answer from this; `None` for one of another kind.
+    /// Distance from this number to an answer's; `None` for an answer of another kind.
     fn distance(self, answer: Self) -> Option<i32> {
         match (self, answer) {
             (Self::Timestamp(own), Self::Timestamp(other)) | (Self::Sequence(own), Self::Sequence(other)) => {
@@ -63,19 +63,19 @@ impl Mark {
 /// Half of a round trip: from here to one end and back.
 #[derive(Clone, Debug, Default)]
 struct Half {
-    /// Packet whose answer is waited for: its number, its time, and whether the end answers it at once.
+    /// Packet that awaits an answer: number, time, and whether the end answers at once.
     probe: Option<(Mark, Instant, bool)>,
-    /// Number of the packet before: only the first one of a timestamp tells its time.
+    /// Number of the previous packet: only the first packet with a timestamp gives the timestamp's time.
     last: Option<Mark>,
     recent: Recent,
 }
 
 impl Half {
-    /// Takes a packet that goes to the end. Data is answered at once, and an acknowledgement with what comes next.
+    /// Takes a packet to the end. Data is answered at once; an acknowledgement is echoed only by the end's next packet.
     fn passed(&mut self, now: Instant, mark: Mark, is_data: bool) {
         let is_first = self.last.is_none_or(|last| last.distance(mark).is_none_or(|distance| distance > 0));
         match self.probe {
-            // A segment that is sent once more: nobody knows which one is acknowledged (RFC 6298 3).
+            // A retransmitted segment: it is unclear which copy is acknowledged (RFC 6298 3).
             Some((Mark::Sequence(_), ..)) if is_data && !is_first => self.probe = None,
             Some((_, at, _)) if now.since(at) < MAX_WAIT => {}
             _ if is_first && (is_data || matches!(mark, Mark::Timestamp(_))) => self.probe = Some((mark, now, is_data)),
@@ -86,12 +86,12 @@ impl Half {
         }
     }
 
-    /// Takes an answer, and gives the time that it took, where the end gave it at once.
+    /// Takes an answer, and gives its time if the end answered at once.
     fn answered(&mut self, now: Instant, answer: Mark) -> Option<Duration> {
         let (mark, at, is_prompt) = self.probe?;
         let distance = mark.distance(answer).filter(|distance| *distance >= 0)?;
         self.probe = None;
-        // A later timestamp is that of a later packet.
+        // A later timestamp belongs to a later packet.
         if distance > 0 && matches!(mark, Mark::Timestamp(_)) {
             return None;
         }
