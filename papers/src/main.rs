@@ -88,16 +88,16 @@ struct Reproduce {
     /// Every target
     #[arg(long)]
     all: bool,
-    /// Those targets of each paper that take the least time, about a minute together
+    /// The quickest targets of each paper, about a minute in all
     #[arg(long, conflicts_with = "all")]
     quick: bool,
-    /// The headlines instead of the targets: the claims by which the papers count as reproduced, as effects over ten paired seeds
+    /// The headlines instead of the targets: the papers' main claims, as effects over ten paired seeds
     #[arg(long, conflicts_with_all = ["all", "sensitivity", "other_seeds", "csv"])]
     headlines: bool,
-    /// Only this headline; several are named one by one
+    /// Only this headline (repeatable)
     #[arg(long, value_name = "ID", requires = "headlines")]
     only: Vec<String>,
-    /// Take the headlines, with the parts of their cases, from this file instead of the command's own; scenarios lie beside it
+    /// Take the headlines and their cases from this file instead of the built-in one; scenarios are beside it
     #[arg(long, value_name = "FILE", requires = "headlines")]
     targets: Option<PathBuf>,
     /// Seeds to run [default: the target's own number, or 5; of headlines 10]
@@ -106,28 +106,28 @@ struct Reproduce {
     /// First seed: another one gives other seeds [default: 1; of headlines 9001]
     #[arg(long, value_name = "SEED")]
     first_seed: Option<u64>,
-    /// Write a file of results; one that is there keeps its results of other targets
+    /// Write a file of results; in an existing one the results of other targets stay
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "other_seeds"])]
     results: Option<PathBuf>,
     /// Write the rows as a table (CSV), of the file of results if there is one; with --sensitivity or --other-seeds those that change
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Compare with a file of results: fail if a row that agrees there does not any more
+    /// Compare with a file of results: fail if a row that agreed no longer does
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Compare with a file of results over other seeds: fail if a row changes that is not near its bound
+    /// Compare with a file of results over other seeds: fail if a row changes without being near its bound
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "check"])]
     other_seeds: Option<PathBuf>,
-    /// Run the targets with other values of what the papers leave open too, and count the rows that change
+    /// Also run the targets with other values of what the papers leave open, and count the rows that change
     #[arg(long)]
     sensitivity: bool,
     /// Run the targets with this alternative too, and write the rows of both as a table (--csv): as-printed, realtrack, over-tcp
     #[arg(long, value_name = "NAME", requires = "csv", conflicts_with_all = ["headlines", "results", "check", "sensitivity", "other_seeds"])]
     alternative: Option<String>,
-    /// Folder of the runs' figures: what is there is not run again
+    /// Folder for the figures of runs, which are not repeated
     #[arg(long, value_name = "DIR", default_value = STORE)]
     store: PathBuf,
-    /// Run all of it again, and keep the results of every run in this folder
+    /// Repeat every run, and keep its results in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -206,7 +206,7 @@ impl Reproduce {
         if let Some(file) = &self.csv {
             write(file, &document::rows(&results)?)?;
         }
-        if worse.is_empty() { Ok(()) } else { Err(miette!("rows that agreed do not any more:\n{}", worse.join("\n"))) }
+        if worse.is_empty() { Ok(()) } else { Err(miette!("rows that no longer agree:\n{}", worse.join("\n"))) }
     }
 
     /// Runs the headlines, prints their outcomes and writes the file of headlines.

@@ -29,7 +29,7 @@ const ROUND: Duration = Duration::from_millis(18);
 /// Figures in microseconds, e.g. `downlink_p97`, for a case that is a number of UEs, e.g. `64ue`.
 pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let ues = case.strip_suffix("ue").and_then(|ues| ues.parse().ok());
-    let mut load = Load::new(ues.ok_or_else(|| miette!("{case} is no number of UEs"))?)?;
+    let mut load = Load::new(ues.ok_or_else(|| miette!("{case} is not a number of UEs"))?)?;
     for _ in 0..EVENTS {
         load.turn();
     }
@@ -71,7 +71,7 @@ impl Load {
                 ue.uplink(Instant::ZERO, &mut segment(flow, Way::Up, Kind::Syn, 0)?);
                 ue.downlink(Instant::ZERO, QFI, &mut segment(flow, Way::Down, Kind::SynAck, 0)?);
             }
-            handles.push(shard.add(Box::new(ue)).map_err(|_| miette!("a shard of {ues} UEs takes no more of them"))?);
+            handles.push(shard.add(Box::new(ue)).map_err(|_| miette!("a shard of {ues} UEs has no room for more"))?);
         }
         let flows = |way, payload| (0..FLOWS).map(|flow| segment(flow, way, Kind::Ack, payload)).collect();
         let (data, acks): (Result<_>, Result<_>) = (flows(Way::Down, PAYLOAD), flows(Way::Up, 0));
@@ -188,6 +188,6 @@ mod tests {
 
     #[test]
     fn a_case_is_a_number_of_ues() {
-        assert!(run("many").unwrap_err().to_string().contains("many is no number of UEs"));
+        assert!(run("many").unwrap_err().to_string().contains("many is not a number of UEs"));
     }
 }

@@ -43,10 +43,10 @@ pub(crate) struct Rfc8867 {
     /// Write the figures as a table (CSV)
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Folder of the runs' figures: what is there is not run again
+    /// Folder for the figures of runs, which are not repeated
     #[arg(long, value_name = "DIR", default_value = super::STORE)]
     store: PathBuf,
-    /// Run all of it again, and keep the results of every run in this folder
+    /// Repeat every run, and keep its results in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -196,7 +196,7 @@ impl Job {
         let mut simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
         let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
         if let Some(at) = result.interrupted_at_s {
-            return Err(miette!("interrupted at {at} s; runs that ended are kept, and the same command goes on there"));
+            return Err(miette!("interrupted at {at} s; finished runs are kept, and the same command continues"));
         }
         if let Some(folder) = keep {
             let (scenario, case, seed) = &self.name;

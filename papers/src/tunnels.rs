@@ -25,7 +25,7 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let left = match tunnel {
         "gtpu" => through_gtpu(inner, outer)?,
         "esp" => through_esp(inner, outer)?,
-        _ => return Err(miette!("{tunnel} is no tunnel: use gtpu or esp")),
+        _ => return Err(miette!("{tunnel} is not a tunnel: use gtpu or esp")),
     };
     let left = left.map_or(DROPPED, bits);
     Ok(BTreeMap::from([("field".into(), left), ("outer".into(), bits(entered))]))
@@ -37,7 +37,7 @@ fn field(name: &str) -> Result<Ecn> {
         "ect0" => Ecn::Ect0,
         "ect1" => Ecn::Ect1,
         "ce" => Ecn::Ce,
-        _ => return Err(miette!("{name} is no ECN field: use not, ect0, ect1 or ce")),
+        _ => return Err(miette!("{name} is not an ECN field: use not, ect0, ect1 or ce")),
     })
 }
 

@@ -73,7 +73,7 @@ fn simulate(scenario: &Scenario, out: &Path) -> Result<()> {
     simulation.keep_marks();
     let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
     if let Some(at) = result.interrupted_at_s {
-        return Err(miette!("interrupted at {at} s of seed {}; seeds that ended are in their folders", scenario.seed));
+        return Err(miette!("interrupted at {at} s of seed {}; finished seeds are in their folders", scenario.seed));
     }
     detail!("seed {} has ended", scenario.seed);
     results::write(out, &mut result).map(drop)

@@ -182,7 +182,7 @@ impl Form {
             },
         };
         match seeds.iter().enumerate().find(|(index, seed)| seeds[..*index].contains(seed)) {
-            Some((_, seed)) => Err(wrong(&format!("seed {seed} is there twice: name each once"))),
+            Some((_, seed)) => Err(wrong(&format!("seed {seed} is given twice: name each once"))),
             None if seeds.is_empty() => Err(wrong("needs one seed at least")),
             None => Ok(seeds),
         }
@@ -223,7 +223,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
             if let Some((first, others)) = together.first().filter(|(_, others)| others.count() != values.count()) {
                 let (own, other) = (values.count(), others.count());
                 return Err(wrong(format!(
-                    "has {own} values, and `{first}`, which goes in step, has {other}: give both as many"
+                    "has {own} values, and `{first}`, which goes in step, has {other}: give both the same number"
                 )));
             }
             together.push((key.clone(), values));
@@ -246,7 +246,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
 
 /// Error for values that would be run twice under one key, and counted as more seeds than there are.
 fn twice(value: &str) -> String {
-    format!("`{value}` is there twice: name each once")
+    format!("`{value}` is given twice: name each once")
 }
 
 fn set(keys: &Keys) -> Result<Vec<(String, Value)>, Wrong> {

@@ -30,7 +30,7 @@ pub enum StoreError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The folder has files, but no description of a study.
-    #[error("{0} is no folder of a study, and is not empty: name another one with --out")]
+    #[error("{0} is not the folder of a study, and is not empty: name another one with --out")]
     Foreign(String),
     /// The folder has runs of another study.
     #[error(
@@ -43,7 +43,7 @@ pub enum StoreError {
         difference: String,
     },
     /// A record that was not written by this program, or that a power cut tore.
-    #[error("{path} is no record of a run ({reason}): remove it, and the study runs it again")]
+    #[error("{path} is not the record of a run ({reason}): remove it, and the study runs it again")]
     Broken {
         /// File.
         path: String,

@@ -88,7 +88,7 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     senders: Vec<String>,
-    /// Marking laws; `none` is where the oracle runs
+    /// Marking laws; the oracle runs under `none`
     #[arg(
         long,
         value_name = "LIST",

@@ -31,7 +31,7 @@ pub(crate) const UNKNOWN: &str = "unknown request: the cell runs another kind or
 /// Arguments of `tidemark ctl`.
 #[derive(Args)]
 pub(crate) struct Ctl {
-    /// Number of the cell where several are live: N of its device tidemarkN
+    /// Number of the cell if several are live: the N of its device tidemarkN
     #[arg(long, value_name = "N")]
     cell: Option<u32>,
     #[command(subcommand)]

@@ -41,7 +41,7 @@ impl RouterPath {
         self.indices(routers).iter().fold(Duration::ZERO, |sum, index| sum + routers[*index].delay)
     }
 
-    /// Checks that every name is that of a router, and that no name is there twice.
+    /// Checks that every name is that of a router, and that no name is given twice.
     ///
     /// # Errors
     /// What would be right.
