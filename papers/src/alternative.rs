@@ -1,4 +1,5 @@
-//! Alternatives beside a scenario's own: a law as its paper prints it, or a measured pattern. The same rows of the same targets, with both.
+//! Alternatives to a scenario's own mechanism: a law as its paper prints it, or a measured pattern. Both give the same rows of the same
+//! targets.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use super::outcome::Prepared;
 use super::results::{Outcome, Row, Value};
 use super::target::{Alternative, Target, Targets};
 
-/// Columns of the rows of both, as CSV; values and halves of their intervals are several for a claim.
+/// Columns of the CSV with both rows. A claim has several values and interval half-widths.
 const COLUMNS: [&str; 10] = [
     "target",
     "row",
@@ -34,18 +35,18 @@ pub(super) fn add_parts(targets: &mut Targets) {
 /// Lists the alternatives of this name.
 ///
 /// # Errors
-/// A name that none has.
+/// An unknown name.
 pub(super) fn named<'a>(targets: &'a Targets, name: &str) -> Result<Vec<&'a Alternative>> {
     let found: Vec<_> = targets.alternative.iter().filter(|of| of.name == name).collect();
     if found.is_empty() { Err(miette!("there is no alternative `{name}`")) } else { Ok(found) }
 }
 
-/// Measured file that one of the alternatives needs and that is absent.
+/// A measured file that an alternative needs and that is missing.
 pub(super) fn missing<'a>(of: &[&'a Alternative]) -> Option<&'a str> {
     of.iter().filter_map(|of| of.needs.as_deref()).find(|file| !Path::new(file).exists())
 }
 
-/// Prepares those of the targets whose scenario has one of the alternatives, with it in the place of the scenario's own.
+/// Prepares the targets whose scenario has one of the alternatives, with it in place of the scenario's own mechanism.
 ///
 /// # Errors
 /// A formula that can't be read.
@@ -63,7 +64,7 @@ pub(super) fn prepare<'a>(
     prepared.collect()
 }
 
-/// The rows of both as CSV; without a verdict where the paper's figures are not of the alternative.
+/// The rows of both as CSV, without a verdict if the paper's figures do not apply to the alternative.
 ///
 /// # Errors
 /// A table that can't be written.

@@ -1,21 +1,21 @@
-//! Claims on our own runs, decided with intervals over seeds.
+//! Claims about our own runs, judged by intervals over seeds.
 //!
-//! An order between two runs is decided by the interval of their difference, seed by seed: it holds or is reversed where the
-//! interval lies to one side of zero, and is a tie where it does not. A bound on a figure is decided by the figure's mean. A chain
-//! of orders that equal values meet holds where no step is reversed and its ends are apart.
+//! The interval of the difference, paired by seed, decides an order between two runs: on one side of zero the order holds, on the other
+//! it is reversed, and across zero it is a tie. The mean decides a bound on a figure. A chain of orders with `<=` or `>=` holds if no
+//! step is reversed and its ends differ.
 
 use tidemark_study::statistics::Estimate;
 
 use super::expression::{Comparison, Order};
 use super::verdict::Verdict;
 
-/// Claim after the runs.
+/// A judged claim.
 #[derive(Debug, PartialEq)]
 pub(super) struct Judged {
     /// Verdict on the claim.
     pub verdict: Verdict,
-    /// True if other seeds may change the verdict: a bound lies in the interval of the figure that it bounds, or the difference of
-    /// two runs is less than the whole of its own interval.
+    /// True if other seeds may change the verdict: a bound lies within the figure's interval, or the difference of two runs is
+    /// smaller than the width of its interval.
     pub is_near: bool,
 }
 
@@ -27,7 +27,7 @@ enum Step {
     Reversed,
 }
 
-/// Judges a claim by the values of its sides, a list of seeds a side; `None` where a value was not measured.
+/// Judges a claim by the values of its sides, each a list over seeds; `None` if a value was not measured.
 pub(super) fn judge(claim: &Comparison, values: &[Vec<Option<f64>>]) -> Judged {
     let mut steps = Vec::new();
     let mut is_near = false;
@@ -55,7 +55,7 @@ pub(super) fn judge(claim: &Comparison, values: &[Vec<Option<f64>>]) -> Judged {
     Judged { verdict, is_near }
 }
 
-/// Margin by which an order holds: the mean of its right side less its left side, or the reverse where it falls.
+/// Margin by which an order holds: the mean of the right side minus the left side, or the reverse for a falling order.
 fn margin(order: Order, left: &[Option<f64>], right: &[Option<f64>]) -> Option<Estimate> {
     let pairs: Option<Vec<_>> = left.iter().zip(right).map(|(left, right)| Some(((*left)?, (*right)?))).collect();
     let pairs = pairs?;
@@ -82,7 +82,7 @@ fn of_interval(order: Order, margin: &Estimate) -> Step {
     }
 }
 
-/// True for a chain of several orders that equal values meet, all of one direction, whose ends are apart.
+/// True for a chain of several `<=`, or of several `>=`, whose ends differ.
 fn rises_as_a_whole(claim: &Comparison, values: &[Vec<Option<f64>>]) -> bool {
     let [first, .., last] = claim.orders.as_slice() else { return false };
     let is_chain = claim.orders.iter().all(|order| order == first && order.allows_equal());

@@ -8,13 +8,13 @@ use super::results::{Beside, Counts, Outcome, Results, Row, Value};
 use super::verdict::Verdict;
 use tidemark_terminal::table::{table, text};
 
-/// What draws a picture by its name.
+/// Command that draws a picture by its name.
 const DRAW: &str = "python results/draw";
 
-/// Rows of one target beyond this many are left to the file.
+/// Most rows of a target on the terminal; the file has all.
 const MAX_ROWS: usize = 12;
 
-/// Columns of the rows as CSV; values and halves of their intervals are several for a claim.
+/// Columns of the rows' CSV. A claim has several values and interval half-widths.
 const COLUMNS: [&str; 13] = [
     "paper",
     "mechanism",
@@ -31,7 +31,7 @@ const COLUMNS: [&str; 13] = [
     "own",
 ];
 
-/// The outcome of one target on the terminal.
+/// Outcome of one target, for the terminal.
 pub(super) fn on_terminal(outcome: &Outcome) -> String {
     let verdict = outcome.verdict.text();
     let mut out = format!("{} ({}): {verdict}: {}\n", outcome.id, outcome.source, outcome.tally().text());
@@ -58,7 +58,7 @@ pub(super) fn on_terminal(outcome: &Outcome) -> String {
     out
 }
 
-/// Range of the target's cases beside their oracle's, in a sentence; `None` where nothing is to be said.
+/// Sentence that compares the target's cases with their oracle; `None` without an oracle's figures.
 fn limit_of(outcome: &Outcome) -> Option<String> {
     let range = |of: fn(&Beside) -> Option<f64>| {
         let mut values: Vec<_> = outcome.limit.iter().filter_map(of).collect();
@@ -81,7 +81,7 @@ fn limit_of(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The counts of all rows and targets on the terminal.
+/// Counts of all rows and targets, for the terminal.
 pub(super) fn summary(results: &Results) -> String {
     let Counts { rows, targets } = results.counts();
     format!("rows: {}\ntargets: {}", rows.text(), targets.text())
@@ -129,7 +129,7 @@ pub(super) fn csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [
     String::from_utf8(writer.into_inner().into_diagnostic()?).into_diagnostic()
 }
 
-/// Values of a row with their intervals, and the orders that a claim wants between them.
+/// Values of a row with their intervals, and a claim's orders between them.
 pub(super) fn ours(row: &Row) -> String {
     let value = |value: &Value| match (value.mean, value.half) {
         (None, _) => "not measured".into(),

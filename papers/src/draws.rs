@@ -4,31 +4,31 @@ use std::collections::BTreeMap;
 
 use super::expression::Measure;
 
-/// Seeds from a first one on: a number for every row, and more for rows whose cases need them.
+/// Consecutive seeds: a usual number for every row, and more for rows whose cases need them.
 pub(super) struct Draws {
     first: u64,
     usual: u64,
-    /// Number of seeds by the part that a case has.
+    /// Number of seeds by part of a case.
     with: BTreeMap<String, u64>,
 }
 
 impl Draws {
-    /// Takes the usual number, and the number of cases that have a part.
+    /// Takes the first seed, the usual number, and the numbers for cases with certain parts.
     pub(super) fn new(first: u64, usual: u64, with: BTreeMap<String, u64>) -> Self {
         Self { first, usual, with }
     }
 
-    /// Seeds of a row without cases of their own.
+    /// Seeds of a row whose cases need no more.
     pub(super) fn usual(&self) -> Vec<u64> {
         self.take(self.usual)
     }
 
-    /// Number of seeds by the part that a case has.
+    /// Number of seeds by part of a case.
     pub(super) fn with(&self) -> &BTreeMap<String, u64> {
         &self.with
     }
 
-    /// Seeds of a row with these measures. Its cases are paired, so that they have as many as the one that has the most.
+    /// Seeds of a row with these measures. Its cases are paired, so all have as many as the case with the most.
     pub(super) fn of(&self, measures: &[&Measure]) -> Vec<u64> {
         let parts = measures.iter().flat_map(|measure| measure.case.split('.'));
         self.take(parts.filter_map(|part| self.with.get(part).copied()).max().unwrap_or(self.usual))

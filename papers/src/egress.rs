@@ -1,10 +1,9 @@
-//! Error of the marker's egress rate against what RLC sent (L4Span, Fig. 20).
+//! Error of the marker's estimated egress rate against RLC's true rate (L4Span, Fig. 20).
 //!
-//! At regular times each marker's `r_hat` (Eq. 4), which is made of the reports of two windows `tau_c`, is held against RLC's
-//! own log of the same time: the bytes that RLC sent for the first time, over the time's length. As the estimate is made for what
-//! comes, it is held against the window that follows, too. Only times during which RLC had something to send all the
-//! while are compared: an empty queue sends nothing whatever the radio can. An estimate over all time, as the equations are printed, is compared with
-//! the log over all time as well.
+//! At regular times each marker's `r_hat` (Eq. 4), computed from the reports of two windows `tau_c`, is compared with RLC's own log of
+//! the same time: the bytes that RLC sent for the first time, divided by the time. The estimate serves to predict, so it is also
+//! compared with the following window. Only times during which RLC always had data are compared, because an empty queue sends nothing
+//! whatever the radio could carry. An estimate over all time, as the equations are printed, is compared with the log over all time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -24,12 +23,13 @@ const SCENARIO: &str = "l4span.fig9";
 const SEEDS: u64 = 3;
 /// An error of at most this many percent is near.
 const NEAR: f64 = 10.0;
-/// No multiple of a slot, so that a queue is not always met at the same position of the TDD pattern.
+/// Not a multiple of a slot, so that comparisons meet all positions of the TDD pattern.
 const EVERY: Duration = Duration::from_micros(7_300);
 
-/// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the
-/// share of errors within 10 %, `error_near`; the same against the window that follows as `next_p50` and so on, and at all times at which something was sent, empty
-/// queues among them, as `all_p50` and so on; at each report, against Eq. 3 of RLC's log at its last transmission, as `eq3_p50` and so on; the share of the time that could be compared, `compared`.
+/// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the share of
+/// errors within 10 %, `error_near`; the same against the following window as `next_p50` and so on; the same at all times with a transmission,
+/// also with empty queues, as `all_p50` and so on; at each report, against Eq. 3 on RLC's log at its last transmission, as `eq3_p50` and so on;
+/// and the share of comparable time, `compared`.
 pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let targets = Targets::load()?;
     let (text, overrides) = (targets.scenario(SCENARIO)?, targets.overrides(SCENARIO, case)?);
@@ -45,7 +45,7 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
         [("error", &mut errors.past), ("next", &mut errors.next), ("all", &mut errors.all), ("eq3", &mut errors.eq3)]
     {
         of.sort_by(f64::total_cmp);
-        let last = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: no queue ever stood"))?;
+        let last = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: there was never a queue"))?;
         for (quantile, percent) in [("p25", 25), ("p50", 50), ("p75", 75)] {
             figures.insert(format!("{name}_{quantile}"), of[last * percent / 100]);
         }
@@ -81,7 +81,7 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
     simulation.run(|_| !tidemark_terminal::interrupt::happened()).into_diagnostic()?;
     drop(simulation);
     let seen = Arc::into_inner(seen).and_then(|seen| seen.into_inner().ok());
-    seen.map(|(_, errors)| errors).ok_or_else(|| miette!("the simulation still runs"))
+    seen.map(|(_, errors)| errors).ok_or_else(|| miette!("the simulation is still running"))
 }
 
 /// Relative errors in percent.
@@ -89,11 +89,11 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
 struct Errors {
     past: Vec<f64>,
     next: Vec<f64>,
-    /// Empty queues among them.
+    /// Errors at all times with a transmission, also with empty queues.
     all: Vec<f64>,
-    /// Against Eq. 3 of the log.
+    /// Errors against Eq. 3 on the log.
     eq3: Vec<f64>,
-    /// Times of comparison, whether they could be used or not.
+    /// Number of comparisons, usable or not.
     times: u64,
 }
 
@@ -107,23 +107,23 @@ impl Errors {
     }
 }
 
-/// Log of one bearer: what RLC sent, and its marker's estimate.
+/// Log of one bearer: RLC's transmissions, and its marker's estimate.
 struct Log {
     window: Duration,
     /// Time of the next comparison.
     next: Instant,
-    /// Time since which RLC has had something to send.
+    /// Time since which RLC has always had data to send.
     busy: Option<Instant>,
-    /// Transmissions, with the bytes sent up to then; only the first may be older than two windows.
+    /// Transmissions with the bytes sent up to each; only the first may be older than two windows.
     sent: VecDeque<(Instant, u64)>,
     total: u64,
-    /// Last transmission of which no report has come.
+    /// Last transmission without a report.
     unreported: Option<(Instant, u64)>,
     /// Start of the comparisons.
     from: Instant,
-    /// Egress rate by the marker's estimate, in bytes a second.
+    /// The marker's estimated egress rate in bytes per second.
     rate: Option<f64>,
-    /// Estimates that wait for their window to pass: their time, bytes sent up to then, and the estimate.
+    /// Estimates whose following window has not ended: time, bytes sent up to then, and the estimate.
     waiting: VecDeque<(Instant, u64, f64)>,
 }
 
@@ -161,7 +161,7 @@ impl Log {
         }
     }
 
-    /// Makes the comparisons that are due before something happens.
+    /// Makes the comparisons that are due before an event.
     fn compare_up_to(&mut self, now: Instant, errors: &mut Errors) {
         while self.next < now {
             self.compare(self.next, errors);
@@ -174,7 +174,7 @@ impl Log {
         }
     }
 
-    /// Holds the estimate of a report against Eq. 3 at the last transmission, where it is after the warm-up and has not been compared with.
+    /// Compares the estimate of a report with Eq. 3 at the last transmission, if that is after the warm-up and was not compared yet.
     fn compare_with_eq3(&mut self, errors: &mut Errors) {
         let (Some(rate), Some((at, total))) = (self.rate, self.unreported.take()) else { return };
         let before =
@@ -199,7 +199,7 @@ impl Log {
     }
 }
 
-/// Relative error of a rate, in percent of what was sent.
+/// Relative error of a rate, in percent of the true rate.
 fn error(rate: f64, bytes: u64, window: Duration) -> f64 {
     let sent = bytes as f64 / window.as_secs_f64();
     if rate == sent { 0.0 } else { 100.0 * (rate / sent - 1.0) }

@@ -1,11 +1,11 @@
-//! The little language of targets: figures of our own runs, arithmetic and comparisons.
+//! The formula language of targets: figures of our own runs, arithmetic and comparisons.
 //!
 //! `owd_p50[prague.static.with]` is the median one-way delay of the case whose overrides are the parts `prague`, `static` and
-//! `with`; `rtt_mean[with/cubic]` that of its flow `cubic` alone; `throughput_mean[with/cubic@10..20]` from 10 s to 20 s of
+//! `with`; `rtt_mean[with/cubic]` covers only its flow `cubic`; `throughput_mean[with/cubic@10..20]` covers 10 s to 20 s of
 //! the run. `change(a, b)` is the change from a to b in percent; `min`, `max`, `mean` and `geomean` take any number of values, `ln` is the natural logarithm.
 //!
-//! A grammar of winnow's combinators. Of the kept evaluators none has an operand of several parts, which is listed before the
-//! runs and changed between them: exmex, cel and minijinja take plain names; evalexpr 13 is under the AGPL.
+//! The grammar uses winnow's combinators. No maintained evaluator has operands of several parts that can be listed before the runs and
+//! changed between them: exmex, cel and minijinja take plain names; evalexpr 13 is under the AGPL.
 
 use std::fmt;
 
@@ -21,10 +21,10 @@ use winnow::stream::AsChar;
 use winnow::token::{any, take_till, take_until, take_while};
 use winnow::{ModalResult as Grammar, Parser};
 
-/// Fault of the parser, with what would be right.
+/// Parser error, with the text that was expected.
 type Fault = ErrMode<ContextError>;
 
-/// A value to be worked out.
+/// An expression with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     /// A constant.
@@ -33,7 +33,7 @@ pub(super) enum Expression {
     Measure(Measure),
     /// A function of its arguments.
     Call(Function, Vec<Expression>),
-    /// Two sides with one of `+`, `-`, `*` and `/` between them.
+    /// Two sides joined by `+`, `-`, `*` or `/`.
     Binary(char, Box<[Expression; 2]>),
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Function {
     Min,
     /// The highest value.
     Max,
-    /// The value without its sign.
+    /// The absolute value.
     Abs,
     /// Arithmetic mean.
     Mean,
@@ -63,13 +63,13 @@ pub(super) struct Measure {
     pub metric: String,
     /// Parts of the case's overrides, joined by dots.
     pub case: String,
-    /// Name of the flow; all flows without one.
+    /// Name of the flow; `None` for all flows.
     pub flow: Option<String>,
-    /// First and last time in milliseconds from the start of the run, so that measures can be compared.
+    /// First and last time in milliseconds from the start of the run: integers, so that measures can be compared.
     pub window: Option<(u64, u64)>,
 }
 
-/// Values in a row with an order between each two of them.
+/// Chain of values with an order between neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Comparison {
     /// Values, one more than orders.
@@ -94,11 +94,11 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// True for an order that equal values meet.
+    /// True for `<=` and `>=`, which equal values meet.
     pub(super) fn allows_equal(self) -> bool {
         matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
     }
-    /// True for an order from the lower to the higher.
+    /// True for `<` and `<=`.
     pub(super) fn rises(self) -> bool {
         matches!(self, Self::Less | Self::LessOrEqual)
     }
@@ -116,12 +116,12 @@ impl Expression {
     /// Reads a whole text.
     ///
     /// # Errors
-    /// The text, what was expected and where.
+    /// A text that does not parse: the error names it, the expected part and the place.
     pub(super) fn parse(text: &str) -> Result<Self> {
         read(text, sum)
     }
 
-    /// Works out the value; `None` where a figure in it was not measured.
+    /// Computes the value; `None` if one of its figures was not measured.
     pub(super) fn evaluate(&self, measured: &dyn Fn(&Measure) -> Option<f64>) -> Option<f64> {
         Some(match self {
             Self::Number(number) => *number,
@@ -154,14 +154,14 @@ impl Expression {
         Self::Binary(operator, Box::new([left, right]))
     }
 
-    /// True if no run is needed to know it.
+    /// True if its value needs no run.
     pub(super) fn is_constant(&self) -> bool {
         let mut measures = Vec::new();
         self.measures(&mut measures);
         measures.is_empty()
     }
 
-    /// Changes every figure that it needs.
+    /// Applies a change to every figure in it.
     pub(super) fn change_measures(&mut self, change: &dyn Fn(&mut Measure)) {
         match self {
             Self::Number(_) => {}
@@ -171,7 +171,7 @@ impl Expression {
         }
     }
 
-    /// Every figure that it needs.
+    /// Lists every figure in it.
     pub(super) fn measures<'a>(&'a self, into: &mut Vec<&'a Measure>) {
         match self {
             Self::Number(_) => {}
@@ -201,7 +201,7 @@ impl Comparison {
     /// Reads a whole text.
     ///
     /// # Errors
-    /// The text, what was expected and where.
+    /// A text that does not parse: the error names it, the expected part and the place.
     pub(super) fn parse(text: &str) -> Result<Self> {
         read(text, comparison)
     }
@@ -218,7 +218,7 @@ impl Measure {
         format!("{}{}", self.metric, self.within_case())
     }
 
-    /// Flow and time, as a formula has them behind the case.
+    /// Flow and time, as written after the case in a formula.
     fn within_case(&self) -> String {
         let flow = self.flow.as_ref().map_or_else(String::new, |flow| format!("/{flow}"));
         let seconds = |(from, to): (u64, u64)| format!("@{}..{}", from as f64 / 1e3, to as f64 / 1e3);
@@ -227,7 +227,7 @@ impl Measure {
 }
 
 impl fmt::Display for Measure {
-    /// Writes it as a formula has it.
+    /// Writes the figure as in a formula.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[{}{}]", self.metric, self.case, self.within_case())
     }
@@ -252,7 +252,7 @@ fn read<'a, T>(text: &'a str, grammar: impl Parser<&'a str, T, Fault>) -> Result
     })
 }
 
-/// Values in a row, with their texts and the orders between them.
+/// Reads a chain of values, with their texts and the orders between them.
 fn comparison(text: &mut &str) -> Grammar<Comparison> {
     let value = || sum.with_taken().map(|(value, text): (_, &str)| (value, text.trim().to_owned()));
     let order = alt((
@@ -269,7 +269,7 @@ fn comparison(text: &mut &str) -> Grammar<Comparison> {
     Ok(Comparison { values, texts, orders })
 }
 
-/// Values with operators between them, `*` and `/` before `+` and `-`.
+/// Reads values joined by operators; `*` and `/` bind tighter than `+` and `-`.
 fn sum(text: &mut &str) -> Grammar<Expression> {
     let missing = fail.context(expected("a number, a figure `metric[case]` or a function"));
     expression(delimited(multispace0, value, multispace0))

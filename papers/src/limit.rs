@@ -1,4 +1,4 @@
-//! Limit beside a target: what a sender has that knows the capacity one loop late, in the place of the target's mechanisms.
+//! Limit beside a target: the figures of an oracle, a sender that knows the capacity one loop late, instead of the target's mechanisms.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use super::results::{Beside, rounded};
 use super::runs::{Runs, Wanted};
 use super::target::{Oracle, Target, Targets};
 
-/// Part of a case that puts the oracle in its place.
+/// Part of a case that replaces its mechanisms by the oracle.
 const PART: &str = "oracle";
 
-/// Seeds that are compared, the first ones of a target.
+/// Number of compared seeds, the first ones of a target.
 const SEEDS: usize = 3;
 
-/// Figures that are compared: all throughput in Mbit/s, and the mean one-way delay in ms.
+/// Compared figures: total throughput in Mbit/s, and mean one-way delay in ms.
 const METRICS: [&str; 2] = ["throughput_total", "owd_mean"];
 
 /// Cases of a target that are compared with an oracle's.
 pub(super) struct Limit<'a> {
     scenario: &'a str,
     seeds: Vec<u64>,
-    /// Case, and flow if not all of them are meant.
+    /// Case, and flow unless all flows are meant.
     cases: BTreeSet<(String, Option<String>)>,
 }
 
@@ -32,14 +32,14 @@ pub(super) fn add_parts(targets: &mut Targets) {
 }
 
 impl<'a> Limit<'a> {
-    /// Takes every case that a target measures; none where the scenario has no oracle.
+    /// Takes every case that a target measures; none if the scenario has no oracle.
     pub(super) fn of(target: &'a Target, oracle: Option<&Oracle>, seeds: &[u64], measures: &[Measure]) -> Self {
         let has_one = oracle.is_some_and(|oracle| !oracle.set.is_empty());
         let cases = measures.iter().filter(|_| has_one).map(|of| (of.case.clone(), of.flow.clone())).collect();
         Self { scenario: &target.scenario, seeds: seeds.iter().copied().take(SEEDS).collect(), cases }
     }
 
-    /// Lists what it needs of runs.
+    /// Lists the runs that it needs.
     pub(super) fn wanted(&self) -> Wanted {
         let measures = self.cases.iter().flat_map(|(case, flow)| {
             let both = [case.clone(), of_oracle(case)];

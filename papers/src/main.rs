@@ -1,4 +1,4 @@
-//! `tidemark-papers`: published experiments, run once more, their figures beside ours.
+//! `tidemark-papers`: repeats published experiments and compares their figures with ours.
 
 #![warn(unnameable_types, unreachable_pub)]
 
@@ -46,10 +46,10 @@ use sensitivity::Variation;
 use target::{Target, Targets, is_named};
 use tidemark_terminal::{error, interrupt, say};
 
-/// Seeds of a target that has no number of its own.
+/// Default number of seeds of a target.
 const SEEDS: u64 = 5;
 
-/// Folder of runs that nobody named another one for.
+/// Default folder of runs.
 const STORE: &str = "out/reproduction";
 
 /// Repeat published experiments and put their figures beside ours.
@@ -79,55 +79,55 @@ fn main() -> ExitCode {
     error::end(done.map(|()| 0))
 }
 
-/// Targets or headlines, and what is to be done with them.
+/// Targets or headlines, and options of their run.
 #[derive(Args)]
 struct Reproduce {
-    /// The targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
+    /// Targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
     #[arg(default_value = "l4span.fig9")]
     id: Vec<String>,
-    /// Every target
+    /// Run all targets
     #[arg(long)]
     all: bool,
-    /// The quickest targets of each paper, about a minute in all
+    /// Run the fastest targets of each paper, about a minute in total
     #[arg(long, conflicts_with = "all")]
     quick: bool,
-    /// The headlines instead of the targets: the papers' main claims, as effects over ten paired seeds
+    /// Run the headlines instead of targets: the claims by which a paper counts as reproduced, as effects over ten paired seeds
     #[arg(long, conflicts_with_all = ["all", "sensitivity", "other_seeds", "csv"])]
     headlines: bool,
-    /// Only this headline (repeatable)
+    /// Run only this headline (repeatable)
     #[arg(long, value_name = "ID", requires = "headlines")]
     only: Vec<String>,
-    /// Take the headlines and their cases from this file instead of the built-in one; scenarios are beside it
+    /// Read the headlines and the parts of their cases from this file instead of the built-in ones; scenarios lie beside the file
     #[arg(long, value_name = "FILE", requires = "headlines")]
     targets: Option<PathBuf>,
-    /// Seeds to run [default: the target's own number, or 5; of headlines 10]
+    /// Seeds to run [default: the target's own number, or 5; 10 for headlines]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// First seed: another one gives other seeds [default: 1; of headlines 9001]
+    /// First seed [default: 1; 9001 for headlines]
     #[arg(long, value_name = "SEED")]
     first_seed: Option<u64>,
-    /// Write a file of results; in an existing one the results of other targets stay
+    /// Write a file of results; an existing file keeps its results of other targets
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "other_seeds"])]
     results: Option<PathBuf>,
-    /// Write the rows as a table (CSV), of the file of results if there is one; with --sensitivity or --other-seeds those that change
+    /// Write the rows of the file of results, or of this run, as CSV; with --sensitivity or --other-seeds only the rows that change
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Compare with a file of results: fail if a row that agreed no longer does
+    /// Compare with a file of results: fail if a row that agreed there no longer agrees
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Compare with a file of results over other seeds: fail if a row changes without being near its bound
+    /// Compare with a file of results from other seeds: fail if a verdict changes that was not near its bound
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "check"])]
     other_seeds: Option<PathBuf>,
-    /// Also run the targets with other values of what the papers leave open, and count the rows that change
+    /// Also run the targets with other values of the parameters that the papers leave open, and count the verdicts that change
     #[arg(long)]
     sensitivity: bool,
-    /// Run the targets with this alternative too, and write the rows of both as a table (--csv): as-printed, realtrack, over-tcp
+    /// Also run the targets with this alternative, and write the rows of both with --csv: as-printed, realtrack, over-tcp
     #[arg(long, value_name = "NAME", requires = "csv", conflicts_with_all = ["headlines", "results", "check", "sensitivity", "other_seeds"])]
     alternative: Option<String>,
-    /// Folder for the figures of runs, which are not repeated
+    /// Folder of the runs' figures; runs that it has are not repeated
     #[arg(long, value_name = "DIR", default_value = STORE)]
     store: PathBuf,
-    /// Repeat every run, and keep its results in this folder
+    /// Repeat all runs, and keep their results in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -136,7 +136,7 @@ impl Reproduce {
     /// Runs the targets, prints their outcomes and writes results and rows.
     ///
     /// # Errors
-    /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
+    /// An unknown target, a run that fails, a file that can't be read or written, or a row that no longer agrees.
     fn execute(&self) -> Result<()> {
         let mut targets = Targets::load()?;
         if self.headlines {
@@ -163,7 +163,7 @@ impl Reproduce {
         let alternatives =
             self.alternative.as_deref().map_or_else(|| Ok(Vec::new()), |name| alternative::named(&targets, name))?;
         if let Some(file) = alternative::missing(&alternatives) {
-            say!("SKIPPED: {file} is absent, nothing was measured");
+            say!("SKIPPED: {file} is missing, so nothing was measured");
             return Ok(());
         }
         let draws = |target: &Target| self.seeds(target);
@@ -242,7 +242,7 @@ impl Reproduce {
         if worse.is_empty() { Ok(()) } else { Err(miette!("headlines whose verdict is worse:\n{}", worse.join("\n"))) }
     }
 
-    /// Compares with results over other seeds.
+    /// Compares with results from other seeds.
     fn compare_seeds(&self, before: &Results, outcomes: &[Outcome]) -> Result<()> {
         let seeds = Seeds::compare(before, outcomes, self.first_seed.unwrap_or(1));
         say!("{}", seeds.on_terminal());
@@ -250,7 +250,7 @@ impl Reproduce {
         seeds.check()
     }
 
-    /// Seeds of a target; a procedure has as many as it makes runs.
+    /// Seeds of a target; a procedure has one for each of its runs.
     fn seeds(&self, target: &Target) -> Draws {
         let usual =
             procedure::repetitions(&target.scenario).unwrap_or_else(|| self.seeds.or(target.seeds).unwrap_or(SEEDS));
@@ -262,7 +262,10 @@ impl Reproduce {
         let known = || targets.target.iter().map(|target| target.id.as_str()).collect::<Vec<_>>().join(", ");
         let named = |target: &Target, id: &str| is_named(&target.id, id);
         if let Some(id) = self.id.iter().find(|id| !targets.target.iter().any(|target| named(target, id))) {
-            return Err(miette!("there is no target `{id}`: use one of, or the beginning of, {}", known()));
+            return Err(miette!(
+                "there is no target `{id}`: use one of these names, or the beginning of one: {}",
+                known()
+            ));
         }
         let wanted = |target: &&Target| match (self.all, self.quick) {
             (true, _) => true,

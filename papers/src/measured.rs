@@ -1,4 +1,4 @@
-//! Measurements of one run, and its figures by their names.
+//! Measurements of one run, and its figures by name.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use tidemark_sim::{FlowResult, RunResult, fairness};
 use super::expression::Measure;
 use super::headline::statistics::spearman;
 
-/// Relative distance of a value that `near2` counts as near 2.
+/// Greatest relative distance from 2 that `near2` counts.
 const NEAR: f64 = 0.05;
 
 /// One run.
@@ -21,9 +21,9 @@ pub(super) struct Measured {
     cell_utilisation: Option<f64>,
     cell_mbps: f64,
     jain: Option<f64>,
-    /// Name of each UE, and packets in its RLC queue at the end of each interval.
+    /// Each UE's name, and the packets in its RLC queue at the end of each interval.
     queued: Vec<(String, Vec<u32>)>,
-    /// Name of each UE, and mean RLC queue delay of each interval's packets in ms.
+    /// Each UE's name, and the mean RLC queue delay of each interval's packets in ms.
     queue: Vec<(String, Vec<Option<f64>>)>,
 }
 
@@ -45,7 +45,7 @@ struct Kind {
 struct FlowCopy {
     /// Rate of IP packets.
     throughput_mbps: f64,
-    /// Rate of what the application got, without headers.
+    /// Rate of the application's data, without headers.
     goodput_mbps: Option<f64>,
     /// Propagation, queuing, scheduling, retransmission.
     split: Option<[f64; 4]>,
@@ -56,23 +56,23 @@ struct FlowCopy {
     frames: Option<(u64, u64, f64)>,
     throughput: Vec<f64>,
     rtt: Vec<Option<f64>>,
-    /// Rate that the controller asks of its encoder, or paces at.
+    /// Rate that the controller sets for its encoder, or its pacing rate.
     rate: Vec<Option<f64>>,
     marks: Vec<u64>,
 }
 
-/// The first router, of which targets ask.
+/// The first router, whose figures targets use.
 struct Router {
     queue: Distribution,
     utilisation: f64,
     capacity_mbps: f64,
-    /// Seconds in which the queue was older than this many milliseconds.
+    /// Seconds during which the queue was older than this many milliseconds.
     tdq_s: BTreeMap<u64, f64>,
     queue_series: Vec<Option<f64>>,
 }
 
 impl Measured {
-    /// Takes what targets may ask from the result of a run.
+    /// Takes the figures that targets can use from the result of a run.
     pub(super) fn of(result: &RunResult) -> Self {
         let mut flows: Vec<Kind> = Vec::new();
         for (index, flow) in result.flows.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Measured {
         (pooled.count() > 0).then_some(pooled)
     }
 
-    /// Values over time: seconds of throughput, intervals of everything else.
+    /// Values over time: one a second for throughput, one an interval for all else.
     fn samples(&self, base: &str, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
         Some(match base {
             "throughput" => self.copies(flow).flat_map(|copy| self.seconds(&copy.throughput, window)).collect(),
@@ -215,7 +215,7 @@ impl Measured {
         })
     }
 
-    /// Share of this flow in the throughput of all, from 0 to 1, second by second.
+    /// Share of this flow in all throughput, from 0 to 1, for each second.
     fn shares(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
         let sum = |flow: Option<&str>| {
             let rows = self.copies(flow).map(|copy| self.seconds(&copy.throughput, window));
@@ -240,7 +240,7 @@ impl Measured {
         spearman(&rates, &inverse)
     }
 
-    /// Rank correlation over time of a flow's rate with the share of marks in all that it was delivered from the start.
+    /// Rank correlation over time of a flow's rate with the share of marks in its deliveries since the start.
     fn rank_with_marks(&self, copy: &FlowCopy, window: Option<(f64, f64)>) -> Option<f64> {
         let (mut marks, mut delivered) = (0, 0.0);
         let share = |(more, rate): (&u64, &f64)| {
@@ -254,7 +254,7 @@ impl Measured {
         spearman(&rates, &shares)
     }
 
-    /// Seconds from the start of a window until the mean throughput of an interval reaches a level in Mbit/s; the whole window where none does.
+    /// Seconds from the start of a window until an interval's mean throughput reaches a level in Mbit/s; the whole window if none does.
     fn time_to_reach(&self, flow: Option<&str>, window: (f64, f64), level: f64) -> Option<f64> {
         let rows: Vec<_> = self.copies(flow).map(|copy| self.within(&copy.throughput, Some(window))).collect();
         let ends = self.within(&self.times, Some(window));
@@ -265,7 +265,8 @@ impl Measured {
         (!rows.is_empty()).then_some(end - window.0)
     }
 
-    /// Seconds from the start of a window to the end of its last interval in which the router's queue is older than a limit in ms; 0 where none is.
+    /// Seconds from the start of a window to the end of its last interval in which the router's queue is older than a limit in ms; 0 if
+    /// there is none.
     fn time_until_below(&self, window: (f64, f64), limit: f64) -> Option<f64> {
         let queue = self.within(&self.router.as_ref()?.queue_series, Some(window));
         let ends = self.within(&self.times, Some(window));
@@ -279,8 +280,8 @@ impl Measured {
         (0..seconds).filter_map(move |second| fairness::jain(rows.iter().map(|row| row[second])))
     }
 
-    /// Mean one-way delays over intervals, of flows that have their UE's name: the RLC queue's delay of the interval, and the rest
-    /// of the way as it is in the mean.
+    /// Mean one-way delays over intervals, for flows named like their UE: the interval's RLC queue delay plus the mean delay of the rest
+    /// of the path.
     fn interval_delays(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
         let mean_of = |base| of_distribution(&self.distribution(base, flow)?, "mean");
         let rest = mean_of("owd")? - mean_of("queue")?;
@@ -314,7 +315,7 @@ impl FlowCopy {
     }
 }
 
-/// Rate of a flow over the intervals: what its controller asks of the encoder, or its pacing where there is no encoder.
+/// Rate of a flow over the intervals: its controller's rate for the encoder or, without an encoder, its pacing rate.
 fn rate_of(result: &RunResult, index: usize) -> Vec<Option<f64>> {
     let target = &result.series.flows.target_mbps[index];
     let has_target = target.iter().any(Option::is_some);
@@ -348,7 +349,7 @@ impl Kind {
     }
 }
 
-/// The name of a flow or UE without its number among its copies.
+/// The name of a flow or UE without its copy's number.
 fn kind_of(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((kind, number)) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => kind,
@@ -365,7 +366,7 @@ fn of_distribution(pooled: &Distribution, statistic: &str) -> Option<f64> {
     }
 }
 
-/// `under15` is the share of values below 15, in percent; other statistics are those of samples.
+/// `under15` is the share of values below 15, in percent; other statistics as for samples.
 fn of_intervals(values: &[f64], statistic: &str) -> Option<f64> {
     let Some(limit) = statistic.strip_prefix("under") else { return of_samples(values.to_vec(), statistic) };
     let limit: f64 = limit.parse().ok()?;

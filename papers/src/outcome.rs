@@ -1,4 +1,4 @@
-//! Outcome of a target: every figure beside the published one, every claim, and the verdicts.
+//! Outcome of a target: its figures beside the published ones, its claims, and the verdicts.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Reads the formulas of a target, which is run with these draws.
+    /// Reads the formulas of a target, which is run with these seeds.
     ///
     /// # Errors
     /// A formula that can't be read.
@@ -50,7 +50,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { target, draws, figures, claims, limit, limit_says, pictures: targets.pictures_of(&target.id) })
     }
 
-    /// Replaces each case for whose name `case` has another one.
+    /// Replaces each case whose name `case` maps to another one.
     pub(super) fn varied(mut self, case: impl Fn(&str) -> Option<String>) -> Self {
         let vary = |measure: &mut Measure| {
             if let Some(other) = case(&measure.case) {
@@ -63,12 +63,12 @@ impl<'a> Prepared<'a> {
         self
     }
 
-    /// True where no seed decides anything.
+    /// True if seeds do not matter.
     pub(super) fn is_procedure(&self) -> bool {
         procedure::is_known(&self.target.scenario)
     }
 
-    /// Lists what its rows need of runs.
+    /// Lists the runs that its rows need.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let figures = self.figures.iter().map(|(_, formula)| std::slice::from_ref(formula));
         let claims = self.claims.iter().map(|(_, formula)| formula.values.as_slice());
@@ -80,7 +80,7 @@ impl<'a> Prepared<'a> {
         figures.chain(claims).map(of_row).collect()
     }
 
-    /// Lists what the limit beside its rows needs of runs.
+    /// Lists the runs that the limit beside its rows needs.
     pub(super) fn wanted_by_limit(&self) -> Wanted {
         self.limit.wanted()
     }
@@ -140,14 +140,14 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Figures of runs that the formulas of a row need.
+/// Figures that the formulas of a row need.
 fn measures_of(formulas: &[Expression]) -> Vec<&Measure> {
     let mut measures = Vec::new();
     formulas.iter().for_each(|formula| formula.measures(&mut measures));
     measures
 }
 
-/// Every figure of runs that the formulas need.
+/// Every figure that the formulas need.
 fn measures(figures: &[(Figure, Expression)], claims: &[(Claim, Comparison)]) -> Vec<Measure> {
     let mut measures = Vec::new();
     figures.iter().for_each(|(_, formula)| formula.measures(&mut measures));
@@ -171,7 +171,7 @@ fn figure_row(target: &Target, figure: &Figure, values: &[Option<f64>]) -> Row {
     }
 }
 
-/// Verdict on a figure by the mean of ours.
+/// Verdict on a figure by our mean.
 fn figure_verdict(target: &Target, figure: &Figure, ours: Option<f64>) -> Verdict {
     match ours.map_or(Verdict::Missed, |ours| Tolerance::of(target.kind, figure).verdict(ours)) {
         _ if target.is_contradicted(&figure.name) => Verdict::Contradicted,
@@ -197,7 +197,7 @@ fn claim_row(target: &Target, claim: &Claim, comparison: &Comparison, values: &[
     }
 }
 
-/// Estimate over those seeds that measured it.
+/// Estimate over the seeds that measured it.
 fn estimate(values: &[Option<f64>]) -> Option<Estimate> {
     Estimate::of(&values.iter().copied().flatten().filter(|value| value.is_finite()).collect::<Vec<_>>())
 }

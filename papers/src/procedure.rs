@@ -1,4 +1,4 @@
-//! Targets that no simulation's result answers.
+//! Targets whose figures do not come from the result of a simulation.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{egress, processing, switches, tunnels};
 
 type Figures = BTreeMap<String, f64>;
 
-/// One way to find out figures.
+/// One way to measure figures.
 struct Procedure {
     /// Name that targets use as their scenario.
     name: &'static str,
@@ -16,7 +16,7 @@ struct Procedure {
     repetitions: u64,
     /// Reason why it cannot run on this machine, if there is one.
     unavailable: fn() -> Option<&'static str>,
-    /// Figures of a case, those of each of its runs.
+    /// Measures a case: the figures of each of its runs.
     run: fn(&str) -> Result<Vec<Figures>>,
 }
 
@@ -32,22 +32,22 @@ const PROCEDURES: [Procedure; 4] = [
     Procedure { name: "tunnels", repetitions: 1, unavailable: || None, run: |case| once(tunnels::run(case)) },
 ];
 
-/// True if targets may name it.
+/// True for the name of a procedure.
 pub(super) fn is_known(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Reason why a procedure cannot run on this machine, if there is one; none for a scenario.
+/// Reason why a procedure cannot run on this machine; `None` if it can, and for a scenario.
 pub(super) fn unavailable(name: &str) -> Option<&'static str> {
     find(name).and_then(|procedure| (procedure.unavailable)())
 }
 
-/// Number of runs of each case; `None` for a scenario, which has one a seed.
+/// Number of runs of each case; `None` for a scenario, which has one for each seed.
 pub(super) fn repetitions(name: &str) -> Option<u64> {
     find(name).map(|procedure| procedure.repetitions)
 }
 
-/// The figures that a procedure finds out for a case, those of each of its runs.
+/// Measures a case by a procedure: the figures of each run.
 pub(super) fn run(name: &str, case: &str) -> Result<Vec<Figures>> {
     let procedure = find(name).ok_or_else(|| miette!("there is no procedure {name}"))?;
     (procedure.run)(case)

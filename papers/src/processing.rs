@@ -1,7 +1,7 @@
 //! Cost of an event at the marker (L4Span, Fig. 21): single calls on bytes, by this machine's clock.
 //!
-//! Reading the clock is in every figure, and so is what else the machine does meanwhile. The benchmarks of
-//! `docs/measured/performance.md` take the same calls apart; this is the paper's measurement.
+//! Every figure includes reading the clock and whatever else the machine does meanwhile. The benchmarks of
+//! `docs/measured/performance.md` time the same calls separately; this is the paper's measurement.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -17,13 +17,13 @@ use tidemark_wire::{ipv4, tcp};
 const DRB: DrbId = DrbId(1);
 const QFI: u8 = 1;
 const FLOWS: u16 = 4;
-/// SDUs that are queued for each UE.
+/// Queued SDUs of each UE.
 const QUEUED: u32 = 32;
-/// Events of each kind that are timed, after as many that are not.
+/// Timed events of each kind, after as many untimed ones.
 const EVENTS: u32 = 200_000;
 /// TCP payload of a downlink packet.
 const PAYLOAD: u16 = 1_360;
-/// Each UE's turn comes once in this time: 64 UEs share 40 Mbit/s.
+/// Time between two turns of a UE: 64 UEs share 40 Mbit/s.
 const ROUND: Duration = Duration::from_millis(18);
 
 /// Figures in microseconds, e.g. `downlink_p97`, for a case that is a number of UEs, e.g. `64ue`.
@@ -71,14 +71,14 @@ impl Load {
                 ue.uplink(Instant::ZERO, &mut segment(flow, Way::Up, Kind::Syn, 0)?);
                 ue.downlink(Instant::ZERO, QFI, &mut segment(flow, Way::Down, Kind::SynAck, 0)?);
             }
-            handles.push(shard.add(Box::new(ue)).map_err(|_| miette!("a shard of {ues} UEs has no room for more"))?);
+            handles.push(shard.add(Box::new(ue)).map_err(|_| miette!("a shard of {ues} UEs is full"))?);
         }
         let flows = |way, payload| (0..FLOWS).map(|flow| segment(flow, way, Kind::Ack, payload)).collect();
         let (data, acks): (Result<_>, Result<_>) = (flows(Way::Down, PAYLOAD), flows(Way::Up, 0));
         Ok(Self { shard, ues: handles, data: data?, acks: acks?, now: Instant::from_millis(100), turns: 0 })
     }
 
-    /// A packet, a report and an acknowledgement at the next UE: what each took, in nanoseconds.
+    /// Handles a packet, a report and an acknowledgement of the next UE; gives each one's time in nanoseconds.
     fn turn(&mut self) -> [u64; 3] {
         let ues = self.ues.len() as u32;
         let (place, sn) = ((self.turns % ues) as usize, self.turns / ues % SnLength::Bits18.modulus());

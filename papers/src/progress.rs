@@ -1,11 +1,11 @@
-//! Progress of many runs on a terminal, with an estimate of the time that is left.
+//! Progress of many runs on a terminal, with an estimate of the remaining time.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Progress of runs that differ in their costs.
+/// Progress of runs with different costs.
 pub(super) struct Progress {
     bar: ProgressBar,
     state: Mutex<State>,
@@ -13,13 +13,13 @@ pub(super) struct Progress {
 
 struct State {
     began: Instant,
-    /// Cost of what has ended, and of all.
+    /// Cost of the ended runs, and of all.
     done: u64,
     all: u64,
 }
 
 impl Progress {
-    /// Draws an empty bar for this many runs of this cost together.
+    /// Draws an empty bar for this many runs of this total cost.
     pub(super) fn new(cost: u64, runs: usize) -> Self {
         // Standard error: the tables on standard output stay clean. Hidden unless it is a terminal.
         let bar = ProgressBar::with_draw_target(Some(runs as u64), ProgressDrawTarget::stderr());
@@ -44,7 +44,7 @@ impl Progress {
     }
 }
 
-/// Time that the rest takes if it goes on as it went.
+/// Remaining time at the pace so far.
 fn left(elapsed: Duration, done: u64, all: u64) -> Option<Duration> {
     (done > 0).then(|| elapsed.mul_f64(all.saturating_sub(done) as f64 / done as f64))
 }

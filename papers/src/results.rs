@@ -1,4 +1,4 @@
-//! File of results: every target's rows with their verdicts, from which tables are written.
+//! File of results: the rows of every target with their verdicts. Tables are written from it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(super) struct Outcome {
     pub id: String,
     /// Short name of the paper.
     pub paper: String,
-    /// Mechanism that it is about.
+    /// Mechanism that the target is about.
     pub mechanism: String,
     /// Comparison with the published figures.
     pub kind: Kind,
@@ -37,56 +37,56 @@ pub(super) struct Outcome {
     pub text: String,
     /// Number of seeds.
     pub seeds: usize,
-    /// Number of seeds of rows whose cases have a part of this name.
+    /// Number of seeds by part, for rows whose cases have that part.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seeds_with: BTreeMap<String, u64>,
-    /// Commit of the program that ran it, where it knows it.
+    /// Commit of the program that ran it, if known.
     pub commit: Option<String>,
-    /// Verdict on the whole.
+    /// Verdict on the whole target.
     pub verdict: Verdict,
-    /// Origin of what was taken from published results.
+    /// Origin of values taken from published results.
     pub calibrated: Option<String>,
-    /// Rows that it was calibrated to.
+    /// Rows that the target was calibrated to.
     #[serde(default)]
     pub calibrated_to: Vec<String>,
     /// Reason of the difference.
     pub note: Option<String>,
-    /// Figures of the paper that cannot be met, with the evidence.
+    /// Figures of the paper that can't be met, with the evidence.
     #[serde(default)]
     pub contradicted: Vec<Contradiction>,
-    /// Sentence on the limit beside the target, or why it has none.
+    /// Sentence on the limit beside the target, or on the reason why there is none.
     pub limit_says: Option<String>,
-    /// Rates and delays beside those of a sender that knows the capacity one loop late.
+    /// Rates and delays, compared with those of a sender that knows the capacity one loop late.
     #[serde(default)]
     pub limit: Vec<Beside>,
-    /// Names of the pictures that show it, tables of `results/papers/pictures`.
+    /// Names of the pictures that show the target, tables of `results/papers/pictures`.
     #[serde(default)]
     pub pictures: Vec<String>,
     /// Figures, then claims.
     pub rows: Vec<Row>,
 }
 
-/// Rate in Mbit/s and mean one-way delay in ms of a case, beside the oracle's: means over the first seeds, absent where not measured.
+/// Rate in Mbit/s and mean one-way delay in ms of a case and of the oracle: means over the first seeds, absent if not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Beside {
-    /// Case, and its flow after a slash if not all of them are meant.
+    /// Case, and after a slash its flow unless all flows are meant.
     pub case: String,
-    /// Throughput of its flows together.
+    /// Total throughput of its flows.
     pub rate: Option<f64>,
     /// Delay of their packets.
     pub delay: Option<f64>,
-    /// Throughput with the oracle in their place.
+    /// Throughput with the oracle instead.
     pub oracle_rate: Option<f64>,
-    /// Delay with the oracle in their place.
+    /// Delay with the oracle instead.
     pub oracle_delay: Option<f64>,
 }
 
 impl Beside {
-    /// Share of the oracle's rate.
+    /// Rate as a share of the oracle's.
     pub(super) fn share(&self) -> Option<f64> {
         Some(self.rate? / self.oracle_rate?).filter(|share| share.is_finite())
     }
-    /// Multiple of the oracle's delay.
+    /// Delay as a multiple of the oracle's.
     pub(super) fn times(&self) -> Option<f64> {
         Some(self.delay? / self.oracle_delay?).filter(|times| times.is_finite())
     }
@@ -97,41 +97,41 @@ impl Beside {
 pub(super) struct Row {
     /// Name of the figure, or the claim in words.
     pub name: String,
-    /// Comparison with what was published.
+    /// Kind of comparison with the publication.
     pub kind: Kind,
     /// Verdict.
     pub verdict: Verdict,
-    /// True for a claim of this project, which is not counted.
+    /// True for this project's own claim, which is not counted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub own: bool,
     /// Value of the paper, for a figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
-    /// Values of ours: one of a figure, the compared ones of a claim.
+    /// Our values: one for a figure, the compared ones for a claim.
     pub ours: Vec<Value>,
-    /// Mean of each figure by itself, where a value of ours is made of several.
+    /// Mean of each figure in a value that combines several.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
-    /// Values that agree, in words; of a claim the orders between its values.
+    /// Values that agree, in words; for a claim the orders between its values.
     pub agrees_if: String,
-    /// True where other seeds may change the verdict: a bound lies in the interval of ours, or the difference of two runs is less than
-    /// the whole of its own interval.
+    /// True if other seeds may change the verdict: a bound lies within our interval, or the difference of two runs is smaller than
+    /// the width of its interval.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_near: bool,
 }
 
-/// Value of ours: mean over seeds.
+/// Our value: a mean over seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Value {
     /// Formula.
     pub formula: String,
     /// Mean; `None` where it was not measured.
     pub mean: Option<f64>,
-    /// Half of the interval of 95 %; `None` for one run, which has no interval.
+    /// Half-width of the 95 % confidence interval; `None` for a single run.
     pub half: Option<f64>,
 }
 
-/// Counts of the rows and of the targets of some part of the results.
+/// Counts of rows and targets in a part of the results.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Serialize)]
 pub(super) struct Counts {
     /// Rows, without claims of this project.
@@ -141,7 +141,7 @@ pub(super) struct Counts {
 }
 
 impl Value {
-    /// Takes an estimate, to six digits.
+    /// Takes an estimate, rounded to six digits.
     pub(super) fn new(formula: &str, ours: Option<Estimate>) -> Self {
         let half = ours.and_then(|ours| ours.half);
         Self { formula: formula.into(), mean: ours.map(|ours| rounded(ours.mean)), half: half.map(rounded) }
@@ -149,19 +149,19 @@ impl Value {
 }
 
 impl Outcome {
-    /// Rows that are the paper's.
+    /// Rows of the paper, without claims of this project.
     pub(super) fn of_paper(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.own)
     }
 
-    /// Count of the rows that are the paper's.
+    /// Counts the paper's rows.
     pub(super) fn tally(&self) -> Tally {
         Tally::of(self.of_paper().map(|row| row.verdict))
     }
 }
 
 impl Results {
-    /// Reads a file of results; an absent one has none.
+    /// Reads a file of results; a missing file has none.
     ///
     /// # Errors
     /// A file that can't be read, or that has another form.
@@ -170,7 +170,7 @@ impl Results {
             return Ok(Self::default());
         }
         let text = fs::read_to_string(file).into_diagnostic().wrap_err_with(|| file.display().to_string())?;
-        Self::parse(&text).wrap_err_with(|| format!("{} is no file of results: remove it", file.display()))
+        Self::parse(&text).wrap_err_with(|| format!("{} is not a file of results: remove it", file.display()))
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -181,18 +181,18 @@ impl Results {
         serde_json::from_str(text).map(|File { targets }| Self { targets }).into_diagnostic()
     }
 
-    /// Takes new outcomes in the place of old ones, and leaves out targets that are not among `ids`, whose order it takes.
+    /// Replaces old outcomes by new ones, removes targets that are not among `ids`, and sorts by `ids`.
     pub(super) fn update<'a>(&mut self, new: Vec<Outcome>, ids: impl Iterator<Item = &'a str>) {
         let mut all: BTreeMap<_, _> = self.targets.drain(..).chain(new).map(|of| (of.id.clone(), of)).collect();
         self.targets = ids.filter_map(|id| all.remove(id)).collect();
     }
 
-    /// Counts of all, and by paper, by mechanism and by kind of rows.
+    /// Counts all rows and targets.
     pub(super) fn counts(&self) -> Counts {
         self.counts_by(|_| Some(String::new())).remove("").unwrap_or_default()
     }
 
-    /// Counts of the outcomes that `part` gives the same name.
+    /// Counts outcomes by the name that `part` gives them.
     pub(super) fn counts_by(&self, part: impl Fn(&Outcome) -> Option<String>) -> BTreeMap<String, Counts> {
         let mut names: BTreeMap<String, Vec<&Outcome>> = BTreeMap::new();
         for outcome in &self.targets {
@@ -207,7 +207,7 @@ impl Results {
         names.into_iter().map(|(name, of)| (name, counts(of))).collect()
     }
 
-    /// Counts of rows by their kind.
+    /// Counts rows by kind.
     pub(super) fn rows_by_kind(&self) -> BTreeMap<Kind, Tally> {
         let rows = || self.targets.iter().flat_map(Outcome::of_paper);
         let kinds = [Kind::Value, Kind::Reduction, Kind::Relation];
@@ -215,7 +215,7 @@ impl Results {
         kinds.into_iter().map(|kind| (kind, of(kind))).collect()
     }
 
-    /// The file: a line a row.
+    /// Text of the file, with one line per row.
     pub(super) fn text(&self) -> Result<String> {
         let json = |value: &dyn Fn() -> serde_json::Result<String>| value().into_diagnostic();
         let mut out = String::from("{\n");
@@ -232,12 +232,12 @@ impl Results {
         Ok(out + &targets.join(",\n") + "\n]}\n")
     }
 
-    /// Rows that agree in these results and do not among others, or are gone there, and targets that these results lack, as lines.
+    /// Lists, as lines, rows that agree in these results but not in `others`, or are missing there, and targets that these results lack.
     pub(super) fn worse_in(&self, others: &[Outcome]) -> Vec<String> {
         let mut worse = Vec::new();
         for other in others {
             let Some(outcome) = self.targets.iter().find(|of| of.id == other.id) else {
-                worse.push(format!("{}: has no results to be compared with", other.id));
+                worse.push(format!("{}: has no results to compare with", other.id));
                 continue;
             };
             for row in outcome.of_paper().filter(|row| row.verdict == Verdict::Agrees) {
@@ -252,7 +252,7 @@ impl Results {
     }
 }
 
-/// An outcome as JSON, a line a row and a line a case beside its limit.
+/// An outcome as JSON, with one line per row and per case with a limit.
 fn lines(outcome: &Outcome) -> serde_json::Result<String> {
     let Json::Object(mut head) = serde_json::to_value(outcome)? else { return Ok(String::new()) };
     head.remove("rows");
@@ -267,7 +267,7 @@ fn lines(outcome: &Outcome) -> serde_json::Result<String> {
     Ok(format!("{head},\n{limit}\"rows\": [\n{}\n]}}", rows.join(",\n")))
 }
 
-/// A number to six digits: more would change with every build's last bit.
+/// A number rounded to six digits: further digits may differ between builds.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -362,6 +362,6 @@ mod tests {
         assert!(now(&[("x", Agrees), ("y", Agrees), ("z", Missed), ("own", Missed)]).is_empty());
         assert_eq!(now(&[("x", Tie), ("y", Agrees)]), ["a: x: agrees before, tie now"]);
         assert_eq!(now(&[("x", Agrees)]), ["a: y: agrees before, gone now"]);
-        assert_eq!(before.worse_in(&[outcome("b", &[])]), ["b: has no results to be compared with"]);
+        assert_eq!(before.worse_in(&[outcome("b", &[])]), ["b: has no results to compare with"]);
     }
 }

@@ -1,4 +1,4 @@
-//! `tidemark-papers rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue.
+//! `tidemark-papers rfc8867`: test cases 5.1 to 5.7 of RFC 8867, for every media controller over every queue.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ macro_rules! scenarios {
 }
 scenarios!("5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7");
 
-/// The columns that are measured: their head, the figure's name, and their name in the table.
+/// Measured columns: heading, name of the figure, and name in the CSV.
 const COLUMNS: [(&str, &str, &str); 6] = [
     ("rate, Mbit/s", "throughput_total", "throughput_mbps"),
     ("one-way delay p50, ms", "owd_p50", "owd_p50_ms"),
@@ -37,16 +37,16 @@ const COLUMNS: [(&str, &str, &str); 6] = [
 /// Arguments of `tidemark-papers rfc8867`.
 #[derive(Args)]
 pub(crate) struct Rfc8867 {
-    /// Seeds to run; figures are means over them
+    /// Number of seeds; figures are means over them
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Write the figures as a table (CSV)
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Folder for the figures of runs, which are not repeated
+    /// Folder of the runs' figures; runs that it has are not repeated
     #[arg(long, value_name = "DIR", default_value = super::STORE)]
     store: PathBuf,
-    /// Repeat every run, and keep its results in this folder
+    /// Repeat all runs, and keep their results in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ struct Cases {
     case: Vec<Case>,
 }
 
-/// A controller or a queue, and the overrides that put it in place.
+/// A controller or a queue, and its overrides.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
@@ -74,9 +74,9 @@ struct Case {
     section: String,
     title: String,
     expects: String,
-    /// The flows that a controller of media sends, by their names in the scenario.
+    /// Flows of a media controller, by their names in the scenario.
     media: Vec<String>,
-    /// The kinds of flows that are reported.
+    /// Kinds of flows that are reported.
     flows: Vec<String>,
     claim: Vec<Claim>,
     /// Reason of the misses.
@@ -87,7 +87,7 @@ struct Case {
 struct Row {
     controller: String,
     queue: String,
-    /// Columns of each kind of flow, with its name.
+    /// Each kind of flow with its columns.
     flows: Vec<(String, Vec<Option<f64>>)>,
     claims: usize,
     /// Claims that do not hold, by their numbers from 1.
@@ -99,7 +99,7 @@ impl Cases {
         toml::from_str(CASES).into_diagnostic()
     }
 
-    /// Gives the cases in the form of targets: for each scenario its overrides by name.
+    /// Gives the cases in the form of targets: each scenario's overrides by name.
     fn targets(&self) -> Targets {
         let parts = |case: &Case| -> BTreeMap<String, Vec<String>> {
             let for_flows = |set: &String| case.media.iter().map(|flow| set.replace("$flow", flow)).collect::<Vec<_>>();
@@ -114,7 +114,7 @@ impl Cases {
         }
     }
 
-    /// Every controller over every queue.
+    /// Pairs every controller with every queue.
     fn pairs(&self) -> impl Iterator<Item = (&Part, &Part)> {
         self.controller.iter().flat_map(|controller| self.queue.iter().map(move |queue| (controller, queue)))
     }
@@ -155,20 +155,20 @@ impl Rfc8867 {
 }
 
 impl Case {
-    /// Gives the claims with their numbers, which misses name.
+    /// Gives the numbered claims; misses name the numbers.
     fn claims(&self) -> Vec<String> {
         let numbered = (1..).zip(self.claim.iter().flat_map(Claim::expand));
         numbered.map(|(number, claim)| format!("({number}) {}", claim.says)).collect()
     }
 
-    /// Runs that the case needs.
+    /// Lists the runs that the case needs.
     fn wanted(&self, cases: &Cases, seeds: &[u64]) -> Result<Wanted> {
         let measures = cases.pairs().map(|(controller, queue)| self.measures(controller, queue));
         let measures = measures.collect::<Result<Vec<_>>>()?.concat();
         Ok(Wanted { scenario: self.section.clone(), measures, seeds: seeds.to_vec() })
     }
 
-    /// Measures of a controller over a queue that columns and claims need.
+    /// Lists the measures of a controller over a queue for columns and claims.
     fn measures(&self, controller: &Part, queue: &Part) -> Result<Vec<Measure>> {
         let id = id(controller, queue);
         let columns = self.flows.iter().flat_map(|flow| COLUMNS.iter().map(|(_, metric, _)| column(&id, metric, flow)));
@@ -235,7 +235,7 @@ fn on_terminal(rows: &[Row]) -> String {
 }
 
 impl Row {
-    /// Cells of the table, a row for each kind of flow; claims stand in the first.
+    /// Cells of the table, a row for each kind of flow; the first row has the claims.
     fn cells(&self, case: &str) -> Vec<[String; 12]> {
         let row = |(index, (flow, values)): (usize, &(String, Vec<Option<f64>>))| {
             let mut of_figures =
@@ -261,7 +261,7 @@ impl Row {
         self.flows.iter().enumerate().map(row).collect()
     }
 
-    /// Says `yes` if every claim holds, or else which of them do not.
+    /// Gives `yes` if every claim holds, or else names the claims that do not.
     fn verdict(&self) -> String {
         if self.missed.is_empty() {
             return "yes".into();

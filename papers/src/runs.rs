@@ -1,5 +1,5 @@
-//! Runs that targets ask for, each of them made once, on all processors. What they gave is kept in a folder, by the hash of the run:
-//! a run that is there is not made again.
+//! Runs for targets. Each is made once, on all processors, and its figures are stored in a folder by the hash of the run. A stored run
+//! is not repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,38 +20,38 @@ use super::target::Targets;
 use tidemark_terminal::error::diagnostic;
 use tidemark_terminal::{interrupt, parallel};
 
-/// Figures of a run by their names within the case, such as `owd_p50/slow`; `None` for what was not measured.
+/// Figures of a run by their names within the case, such as `owd_p50/slow`; `None` if not measured.
 type Figures = BTreeMap<String, Option<f64>>;
 
-/// Name among a run's figures of the time that it took, in seconds.
+/// Name of the figure with a run's wall-clock time in seconds.
 const SECONDS: &str = "seconds";
 
-/// Case of a scenario, and the figures that are asked of it.
+/// Case of a scenario, and its wanted figures.
 type Cases = BTreeMap<(String, String), BTreeSet<Measure>>;
 
-/// Runs of cases, kept for all targets that ask for the same.
+/// Runs of cases, shared by all targets that need them.
 pub(super) struct Runs<'a> {
     targets: &'a Targets,
-    /// All that is asked of each case, by whichever targets: a record has it whole.
+    /// All figures that any target wants of each case: a stored run has them all.
     asked: Cases,
     records: Records,
-    /// Folder for every run's results.
+    /// Folder for the results of every run, if they are kept.
     keep: Option<PathBuf>,
     /// Figures by scenario, case and seed.
     figures: BTreeMap<(String, String, u64), Figures>,
 }
 
-/// Measures that are wanted of the cases of a scenario, with these seeds.
+/// Measures wanted of a scenario's cases, with these seeds.
 pub(super) struct Wanted {
-    /// Name of the scenario, or of a procedure.
+    /// Name of the scenario or procedure.
     pub scenario: String,
     /// Measures, with their cases.
     pub measures: Vec<Measure>,
-    /// Seeds; the runs of a procedure stand under them one by one.
+    /// Seeds. A procedure's runs are numbered by them.
     pub seeds: Vec<u64>,
 }
 
-/// One run to be made.
+/// A run to make.
 struct Job {
     name: (String, String, u64),
     key: String,
@@ -60,8 +60,8 @@ struct Job {
 }
 
 impl<'a> Runs<'a> {
-    /// Starts with the runs whose figures are in the folder `store`. `asked` is all that may be wanted of any case; with `keep`, a
-    /// folder for the results of every run, all of them are made anew.
+    /// Starts with the runs in the folder `store`. `asked` lists all figures that may be wanted. If `keep`, a folder for the results of
+    /// every run, is set, all runs are repeated.
     ///
     /// # Errors
     /// A folder that can't be written.
@@ -82,8 +82,7 @@ impl<'a> Runs<'a> {
     /// Makes the runs that have not been made.
     ///
     /// # Errors
-    /// A case that is no scenario, a run that fails, a file that can't be read or written, or an interrupt. What was run until then is
-    /// kept.
+    /// An invalid case, a run that fails, a file that can't be read or written, or an interrupt. Finished runs are kept.
     pub(super) fn make(&mut self, wanted: &[Wanted]) -> Result<()> {
         let jobs = self.jobs(wanted)?;
         let is_missing = |job: &&Job| self.keep.is_some() || !self.records.has(&job.key);
@@ -112,13 +111,13 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Figure of a run that was made; `None` where it was not measured.
+    /// Figure of a finished run; `None` if it was not measured.
     pub(super) fn figure(&self, scenario: &str, seed: u64, measure: &Measure) -> Option<f64> {
         let key = (scenario.to_owned(), measure.case.clone(), seed);
         self.figures.get(&key)?.get(&measure.name()).copied().flatten()
     }
 
-    /// Seconds that the runs of these cases took.
+    /// Total time of these cases' runs in seconds.
     pub(super) fn seconds(&self, of: &Wanted) -> f64 {
         let cases: BTreeSet<_> = of.measures.iter().map(|measure| &measure.case).collect();
         let runs = cases.into_iter().flat_map(|case| of.seeds.iter().map(move |seed| (case, seed)));
@@ -128,13 +127,13 @@ impl<'a> Runs<'a> {
         runs.filter_map(took).sum()
     }
 
-    /// Mean of a figure over those seeds that measured it.
+    /// Mean of a figure over the seeds that measured it.
     pub(super) fn mean(&self, scenario: &str, seeds: &[u64], measure: &Measure) -> Option<f64> {
         let values: Vec<_> = seeds.iter().filter_map(|seed| self.figure(scenario, *seed, measure)).collect();
         Estimate::of(&values).map(|estimate| estimate.mean)
     }
 
-    /// Runs of simulations, in the order in which they are wanted.
+    /// Simulation runs, in the order in which they are wanted.
     fn jobs(&self, wanted: &[Wanted]) -> Result<Vec<Job>> {
         let (mut jobs, mut listed) = (Vec::new(), BTreeSet::new());
         for (of, measure) in each(wanted).filter(|(of, _)| !procedure::is_known(&of.scenario)) {
@@ -169,7 +168,7 @@ fn each(wanted: &[Wanted]) -> impl Iterator<Item = (&Wanted, &Measure)> {
 }
 
 impl Job {
-    /// Reads the figures of the run, or makes it and keeps them; waits where another process makes it.
+    /// Reads the stored figures of the run, or makes the run and stores them. Waits if another process is making the run.
     fn figures(&self, records: &Records, keep: Option<&Path>) -> Result<Figures> {
         if keep.is_some() {
             return self.make(keep);
@@ -190,13 +189,15 @@ impl Job {
         }
     }
 
-    /// Makes the run and takes its figures.
+    /// Makes the run and gives its figures.
     fn make(&self, keep: Option<&Path>) -> Result<Figures> {
         let began = WallClock::now();
         let mut simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
         let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
         if let Some(at) = result.interrupted_at_s {
-            return Err(miette!("interrupted at {at} s; finished runs are kept, and the same command continues"));
+            return Err(miette!(
+                "interrupted at {at} s; finished runs are kept, and the same command continues from there"
+            ));
         }
         if let Some(folder) = keep {
             let (scenario, case, seed) = &self.name;
@@ -219,10 +220,10 @@ impl Job {
     }
 }
 
-/// Time between two looks at a run that another process makes.
+/// Time between two checks for a run that another process makes.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Cases of procedures, each once, with its first seed.
+/// Cases of procedures, each listed once, with its first seed.
 fn procedures(wanted: &[Wanted]) -> BTreeSet<(String, String, u64)> {
     let of_procedures = each(wanted).filter(|(of, _)| procedure::is_known(&of.scenario));
     of_procedures

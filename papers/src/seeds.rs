@@ -1,11 +1,11 @@
-//! Verdicts over two sets of seeds: rows that change, and whether they were near a bound.
+//! Compares verdicts from two sets of seeds: rows that change, and whether they were near a bound.
 
 use miette::{Result, miette};
 
 use super::document::{csv, ours};
 use super::results::{Outcome, Results, Row};
 
-/// Columns of the rows that change, as CSV.
+/// Columns of the CSV of changed rows.
 const COLUMNS: [&str; 8] = ["target", "row", "first_seeds", "other_seeds", "agrees_if", "before", "now", "near"];
 
 /// Row whose verdict differs between two sets of seeds.
@@ -17,14 +17,14 @@ struct Change<'a> {
 
 /// Comparison of two sets of seeds.
 pub(super) struct Seeds<'a> {
-    /// Rows that both sets have.
+    /// Number of rows in both sets.
     rows: usize,
     changes: Vec<Change<'a>>,
     first_seed: u64,
 }
 
 impl<'a> Seeds<'a> {
-    /// Compares rows that are the papers', by their names.
+    /// Compares the papers' rows by name.
     pub(super) fn compare(before: &'a Results, now: &'a [Outcome], first_seed: u64) -> Self {
         let mut seeds = Self { rows: 0, changes: Vec::new(), first_seed };
         for now in now {
@@ -40,14 +40,18 @@ impl<'a> Seeds<'a> {
         seeds
     }
 
-    /// Fails for rows that change without being near.
+    /// Fails if rows change that were not near a bound.
     ///
     /// # Errors
-    /// Names of these rows.
+    /// The names of these rows.
     pub(super) fn check(&self) -> Result<()> {
         let far = self.changes.iter().filter(|change| !change.is_near());
         let names: Vec<_> = far.map(|change| format!("{}: {}", change.target, change.before.name)).collect();
-        if names.is_empty() { Ok(()) } else { Err(miette!("rows that change and are not near:\n{}", names.join("\n"))) }
+        if names.is_empty() {
+            Ok(())
+        } else {
+            Err(miette!("rows that change though they were not near a bound:\n{}", names.join("\n")))
+        }
     }
 
     /// Counts for the terminal.
@@ -55,7 +59,7 @@ impl<'a> Seeds<'a> {
         let near = self.changes.iter().filter(|change| change.is_near()).count();
         let (rows, changed) = (self.rows, self.changes.len());
         format!(
-            "seeds from {} on: {changed} of {rows} rows change their verdict, {near} of them near their bound",
+            "seeds from {}: {changed} of {rows} rows change their verdict, {near} of them near their bound",
             self.first_seed
         )
     }
@@ -130,7 +134,7 @@ mod tests {
         assert!(seeds.check().is_ok());
         assert_eq!(
             seeds.on_terminal(),
-            "seeds from 1001 on: 2 of 3 rows change their verdict, 2 of them near their bound"
+            "seeds from 1001: 2 of 3 rows change their verdict, 2 of them near their bound"
         );
         let line = "a.1,x,1.25 ± 0.50,1.25 ± 0.50,1.00 to 2.00,agrees,missed,true";
         assert_eq!(seeds.rows().unwrap().lines().nth(1), Some(line));

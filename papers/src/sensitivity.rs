@@ -1,4 +1,4 @@
-//! Rows that change with what the papers leave open: each free parameter at other values than ours.
+//! Rows that change with the parameters that the papers leave open. Each is also run at values other than ours.
 
 use miette::{Result, WrapErr as _};
 
@@ -11,10 +11,10 @@ use super::target::{Parameter, Target, Targets};
 use super::verdict::Verdict;
 use tidemark_terminal::table::{table, text};
 
-/// Columns of the rows that change, as CSV.
+/// Columns of the CSV of changed rows.
 const COLUMNS: [&str; 9] = ["scenario", "parameter", "ours", "instead", "rows", "target", "row", "before", "now"];
 
-/// A free parameter at another value, with the targets that are run so.
+/// A free parameter at another value, with the targets that are run with it.
 pub(super) struct Variation<'a> {
     parameter: &'a Parameter,
     /// The other value, in words.
@@ -22,13 +22,13 @@ pub(super) struct Variation<'a> {
     targets: Vec<Prepared<'a>>,
 }
 
-/// Rows whose verdicts changed with a parameter's other value.
+/// Result of a parameter's other value: the rows whose verdicts changed.
 pub(super) struct Changes {
     scenario: String,
     value: String,
     says: String,
     ours: String,
-    /// Rows that were compared.
+    /// Number of compared rows.
     rows: usize,
     changed: Vec<Changed>,
 }
@@ -57,7 +57,7 @@ pub(super) fn add_parts(targets: &mut Targets) {
 }
 
 impl<'a> Variation<'a> {
-    /// Lists the other values of those parameters that a chosen target depends on.
+    /// Lists the other values of the parameters that a chosen target depends on.
     ///
     /// # Errors
     /// A formula that can't be read.
@@ -85,12 +85,12 @@ impl<'a> Variation<'a> {
         Ok(variations)
     }
 
-    /// Lists what it needs of runs.
+    /// Lists the runs that it needs.
     pub(super) fn wanted(&self) -> impl Iterator<Item = Wanted> {
         self.targets.iter().flat_map(Prepared::wanted)
     }
 
-    /// Compares its targets' rows with those at our value.
+    /// Compares its targets' rows with the rows at our value.
     pub(super) fn changes(&self, judge: impl Fn(&Prepared<'_>) -> Outcome, ours: &[Outcome]) -> Changes {
         let mut changes = Changes {
             scenario: self.parameter.scenario.clone(),
@@ -129,7 +129,7 @@ impl Changes {
     }
 }
 
-/// Counts for the terminal; `seeds` is how many of them each target was run with, at ours and at the other values.
+/// Counts for the terminal; `seeds` is the number of seeds of each target, at our value and at the others.
 pub(super) fn on_terminal(changes: &[Changes], seeds: Option<u64>) -> String {
     let seeds = seeds.map_or_else(|| "the target's own number of seeds".into(), |count| format!("{count} seeds"));
     let changing = changes.iter().filter(|of| !of.changed.is_empty()).count();
@@ -142,7 +142,7 @@ pub(super) fn on_terminal(changes: &[Changes], seeds: Option<u64>) -> String {
     format!("{rows}\n{changing} of {} other values change a verdict, with {seeds}", changes.len())
 }
 
-/// The rows that change as CSV, and a line without a row for a value that changes none.
+/// The changed rows as CSV. A value that changes none has a line without a row.
 ///
 /// # Errors
 /// A table that can't be written.

@@ -7,27 +7,27 @@ use std::sync::OnceLock;
 
 use miette::{Result, miette};
 
-/// Folder of the runs, where `tidemark-sdn measure` keeps them by itself: what is there is not run a second time.
+/// Folder where `tidemark-sdn measure` stores its runs; stored runs are not repeated.
 const FOLDER: &str = "out/sdn-figures";
 
 /// Runs of each case.
 pub(super) const REPETITIONS: u64 = 5;
 
-/// Figures by name, such as `l4s_delay_mean_ms`, of each run by case, as `runs.json` has them.
+/// Figures by name, such as `l4s_delay_mean_ms`, for each run of each case, as in `runs.json`.
 type Runs = BTreeMap<String, Vec<BTreeMap<String, f64>>>;
 
-/// Figures of a case, which is a point of `tidemark-sdn measure`, of each of its runs.
+/// Figures of each run of a case, which is a point of `tidemark-sdn measure`.
 pub(super) fn run(case: &str) -> Result<Vec<BTreeMap<String, f64>>> {
     let runs = measured().map_err(|reason| miette!("{reason}"))?;
     runs.get(case).cloned().ok_or_else(|| miette!("{FOLDER}: no run of {case} has succeeded"))
 }
 
-/// Reason why there are no switches to measure here, if there is one.
+/// Reason why switches can't be measured on this machine; `None` if they can.
 pub(super) fn unavailable() -> Option<&'static str> {
     measured().err()
 }
 
-/// All points, measured once.
+/// All points, measured at the first use.
 fn measured() -> Result<&'static Runs, &'static str> {
     static RUNS: OnceLock<Result<Runs, String>> = OnceLock::new();
     RUNS.get_or_init(measure).as_ref().map_err(String::as_str)
@@ -45,12 +45,12 @@ fn measure() -> Result<Runs, String> {
     parse(&fs::read_to_string(format!("{FOLDER}/runs.json")).map_err(|error| format!("{FOLDER}: {error}"))?)
 }
 
-/// Reads the runs. A case whose runs did not all count says nothing of a figure's interval beside the others'.
+/// Reads the runs. Refuses a case without all of its runs, because its intervals would not be comparable.
 fn parse(text: &str) -> Result<Runs, String> {
     let runs: Runs = serde_json::from_str(text).map_err(|error| format!("{FOLDER}/runs.json: {error}"))?;
     match runs.iter().find(|(_, of)| (of.len() as u64) < REPETITIONS) {
         Some((case, of)) => Err(format!(
-            "{FOLDER}: {} of {REPETITIONS} runs of {case} count: the same command makes the others again",
+            "{FOLDER}: {} of {REPETITIONS} runs of {case} count: the same command repeats the others",
             of.len()
         )),
         None => Ok(runs),

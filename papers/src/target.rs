@@ -1,4 +1,4 @@
-//! Targets as the files of `scenarios/papers/targets/` have them, and the scenarios of the papers, which the command carries.
+//! Targets from the files of `scenarios/papers/targets/`, and the papers' scenarios, which are compiled in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::headline::declared::Headline;
 use crate::carried::carried;
 
-/// The targets of each paper, and what stands beside them.
+/// Files with the targets of each paper, the parameters, limits and alternatives.
 const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/anbr.toml"),
     carried!("scenarios/papers/targets/brunello.toml"),
@@ -24,7 +24,7 @@ const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/parameters.toml"),
 ];
 
-/// The headlines of each paper, and the parts of their cases.
+/// Files with the headlines of each paper and the parts of their cases.
 const HEADLINES: &[&str] = &[
     carried!("scenarios/papers/headlines/anbr.toml"),
     carried!("scenarios/papers/headlines/brunello.toml"),
@@ -33,7 +33,7 @@ const HEADLINES: &[&str] = &[
     carried!("scenarios/papers/headlines/al4s.toml"),
 ];
 
-/// Papers by the beginnings of their targets' names.
+/// Papers by the first part of their targets' names.
 const PAPERS: [(&str, &str); 5] = [
     ("l4span", "L4Span"),
     ("brunello", "Brunello et al."),
@@ -47,7 +47,7 @@ pub(super) fn is_named(target: &str, id: &str) -> bool {
     target.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Short name of the paper that a target is of.
+/// Short name of a target's paper.
 pub(super) fn paper(target: &str) -> Option<&'static str> {
     let prefix = target.split('.').next();
     PAPERS.iter().find(|(known, _)| Some(*known) == prefix).map(|(_, name)| *name)
@@ -82,10 +82,10 @@ scenarios!(
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Targets {
-    /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
+    /// Each scenario's overrides by name; a case is some of these names joined by dots.
     #[serde(default)]
     pub(super) parts: Parts,
-    /// Targets in the order of the papers' files.
+    /// Targets in the order of the files.
     #[serde(default)]
     pub target: Vec<Target>,
     /// Parameters that the papers leave open.
@@ -94,7 +94,7 @@ pub(super) struct Targets {
     /// Limits beside the targets, by scenario.
     #[serde(default)]
     pub oracle: BTreeMap<String, Oracle>,
-    /// Alternatives beside the scenarios' own.
+    /// Alternatives to the scenarios' own mechanisms.
     #[serde(default)]
     pub alternative: Vec<Alternative>,
     /// Targets that each picture shows: whole names or their beginnings up to a dot.
@@ -106,7 +106,7 @@ pub(super) struct Targets {
     /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
-    /// Folder of the scenarios that are not among them, of headlines from a file.
+    /// Folder of further scenarios, for headlines from a file.
     #[serde(skip)]
     pub(super) folder: Option<PathBuf>,
 }
@@ -118,11 +118,11 @@ pub(super) type Parts = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Target {
-    /// Name of the target: the paper's and the figure's, with a dot between them.
+    /// Name of the target: the paper and the figure, joined by a dot.
     pub id: String,
     /// Paper and figure, as a reader would cite them.
     pub source: String,
-    /// Mechanism that it is about, by which verdicts are counted.
+    /// Mechanism that the target is about; verdicts are counted by it.
     pub mechanism: String,
     /// Comparison with the published figures.
     pub kind: Kind,
@@ -131,9 +131,9 @@ pub(super) struct Target {
     pub text: String,
     /// The scenario, or the name of another procedure.
     pub scenario: String,
-    /// Seeds, where the usual number is not enough.
+    /// Number of seeds, if the usual number is not enough.
     pub seeds: Option<u64>,
-    /// Seeds of rows whose cases have a part of this name, where that is not enough either.
+    /// Number of seeds by part, for rows whose cases need even more.
     #[serde(default)]
     pub seeds_with: BTreeMap<String, u64>,
     /// Published figures.
@@ -144,9 +144,9 @@ pub(super) struct Target {
     /// Claims on our own runs.
     #[serde(default)]
     pub claim: Vec<Claim>,
-    /// Origin of what was taken from published results.
+    /// Origin of values taken from published results.
     pub calibrated: Option<Calibration>,
-    /// Figures of the paper that cannot be met.
+    /// Figures of the paper that can't be met.
     #[serde(default)]
     pub contradicted: Vec<Contradiction>,
     /// Reason of the difference, found out by experiment.
@@ -156,59 +156,59 @@ pub(super) struct Target {
     pub quick: bool,
 }
 
-/// Sender that knows the capacity one loop late, in the place of a scenario's mechanisms.
+/// Oracle of a scenario: a sender that knows the capacity one loop late, instead of the mechanisms.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Oracle {
-    /// Overrides that put it there; none where a scenario has no such limit.
+    /// Overrides that install it; none if the scenario has no such limit.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Sentence on how it is no limit, or why there is none.
+    /// Sentence on why it is not a strict limit, or why there is none.
     pub says: Option<String>,
 }
 
-/// Alternative beside a scenario's own: a law as its paper prints it, or a measured pattern.
+/// Alternative to a scenario's own mechanism: a law as its paper prints it, or a measured pattern.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Alternative {
     /// Name, which several scenarios may share.
     pub name: String,
-    /// Scenario that it is of.
+    /// Its scenario.
     pub scenario: String,
-    /// Overrides that put it there.
+    /// Overrides that install it.
     pub set: Vec<String>,
-    /// Parts of a case that it does not concern.
+    /// Parts of the cases that it does not affect.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Measured file without which it is skipped.
+    /// Measured file that it needs; without the file it is skipped.
     pub needs: Option<String>,
-    /// True where the paper's figures are of it too.
+    /// True if the paper's figures also apply to it.
     pub judged: bool,
 }
 
 impl Alternative {
-    /// True for a case that it concerns.
+    /// True for a case that it affects.
     pub(super) fn is_of(&self, case: &str) -> bool {
         !case.split('.').any(|part| self.except.iter().any(|except| except == part))
     }
 }
 
-/// Parameter that a paper leaves open, with other values than ours.
+/// Parameter that a paper leaves open, with values other than ours.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameter {
     /// Key of the parameter, and its meaning.
     pub says: String,
-    /// Scenario that it is of.
+    /// Its scenario.
     pub scenario: String,
-    /// Value of ours, in words.
+    /// Our value in words.
     pub ours: String,
     /// Other values in words, with their overrides.
     pub others: BTreeMap<String, Vec<String>>,
-    /// Parts of which a case must have one to depend on it; any case does where there is none.
+    /// A case depends on it if it has one of these parts; if the list is empty, every case does.
     #[serde(default)]
     only: Vec<String>,
-    /// Targets that are run once more.
+    /// Targets that are repeated.
     pub targets: Vec<String>,
 }
 
@@ -219,21 +219,21 @@ impl Parameter {
     }
 }
 
-/// Evidence that published figures contradict their own publication, or the program that they are said to be of.
+/// Evidence that published figures contradict their own publication, or the program that they are said to come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Contradiction {
     /// Names of the figures or claims.
     pub rows: Vec<String>,
-    /// Command that shows it, or the pair of published figures that cannot both be true.
+    /// Command that shows it, or two published figures that can't both be true.
     pub by: String,
-    /// Sentences on what the command or the pair shows.
+    /// Explanation of what the command or the pair shows.
     pub evidence: String,
-    /// Readings that were tried to save the published figure, and where each of them fails.
+    /// Interpretations under which the published figure might still hold, and why each fails.
     pub sceptic: String,
 }
 
-/// Comparison of figures with the published ones.
+/// Kind of comparison with the published figures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
@@ -257,25 +257,25 @@ impl Kind {
     }
 }
 
-/// A published figure and how ours is worked out.
+/// A published figure, and the formula of ours.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Figure {
     /// Name of the figure.
     pub name: String,
-    /// Formula of ours.
+    /// Our formula.
     pub ours: String,
     /// Value of the paper.
     pub published: f64,
-    /// Slack of a reduction in percentage points.
+    /// Tolerance of a reduction in percentage points.
     pub slack: Option<f64>,
-    /// Relative distance of a value that agrees. The wider of this and `floor` counts.
+    /// Greatest relative distance of a value that agrees. The wider of this and `floor` counts.
     pub within: Option<f64>,
-    /// Absolute distance of a value that agrees, in the figure's own unit.
+    /// Greatest absolute distance of a value that agrees, in the figure's unit.
     pub floor: Option<f64>,
 }
 
-/// A published table: a case a row, a figure a column.
+/// A published table: each row is a case, each column a figure.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Matrix {
@@ -293,21 +293,21 @@ struct Column {
     floor: f64,
 }
 
-/// Origin of the parts of a scenario that were taken from published results.
+/// Origin of those parts of a scenario that were taken from published results.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Calibration {
     /// Sentence on what was taken, and from which results.
     pub says: String,
-    /// Names of these results, if they are figures of this target: they prove nothing.
+    /// Names of these results if they are figures of this target. They prove nothing.
     #[serde(default)]
     pub figures: Vec<String>,
-    /// Figures that it was calibrated to, where they are none of the target: runs must show that they were reached.
+    /// Figures that the scenario was calibrated to, if they are not among the target's: runs must show that they are met.
     #[serde(default)]
     to: Vec<Figure>,
 }
 
-/// Claim that must hold between our own runs.
+/// Claim about our own runs.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
@@ -315,16 +315,16 @@ pub(super) struct Claim {
     pub says: String,
     /// The claim as a comparison.
     pub holds: String,
-    /// True for a claim of this project, which the paper does not make.
+    /// True for this project's own claim, which the paper does not make.
     #[serde(default)]
     pub own: bool,
-    /// Values that stand for `$name` in the texts: every combination of them is a claim.
+    /// Values for each `$name` in the texts; every combination of values is a claim.
     #[serde(default)]
     each: BTreeMap<String, Vec<String>>,
 }
 
 impl Targets {
-    /// Reads the targets that the command carries.
+    /// Reads the built-in targets.
     ///
     /// # Errors
     /// A file of targets that can't be read.
@@ -336,8 +336,7 @@ impl Targets {
         Ok(all)
     }
 
-    /// Takes the headlines of a file, and the parts that it has, in the place of the command's own headlines. A scenario that the command does not
-    /// carry lies beside the file.
+    /// Replaces the built-in headlines and their parts by those of a file. Scenarios that are not built in lie beside the file.
     ///
     /// # Errors
     /// A file that can't be read, or that has another form.
@@ -350,7 +349,7 @@ impl Targets {
         Ok(())
     }
 
-    /// Adds what another file has; parts of one scenario may stand in several.
+    /// Adds the contents of another file. Several files may have parts of the same scenario.
     fn add(&mut self, other: Self) {
         for (scenario, parts) in other.parts {
             self.parts.entry(scenario).or_default().extend(parts);
@@ -395,7 +394,7 @@ impl Targets {
 }
 
 impl Target {
-    /// Figures of the target: what it was calibrated to, its own, and those of its table.
+    /// Figures of the target: those it was calibrated to, its own, and those of its table.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let mut figures: Vec<_> = self.calibrated.iter().flat_map(|calibrated| calibrated.to.clone()).collect();
         figures.extend(self.figure.iter().cloned());
@@ -423,7 +422,7 @@ impl Target {
         })
     }
 
-    /// True for a figure or claim that is declared to be contradicted.
+    /// True for a figure or claim that is declared contradicted.
     pub(super) fn is_contradicted(&self, row: &str) -> bool {
         self.contradicted.iter().any(|of| of.rows.iter().any(|name| name == row))
     }

@@ -1,4 +1,4 @@
-//! Values of ours that agree with a published figure.
+//! Range of our values that agree with a published figure.
 
 use std::fmt::Write as _;
 
@@ -18,8 +18,8 @@ pub(super) struct Tolerance {
 }
 
 impl Tolerance {
-    /// Tolerance of a figure, to both sides: of a value the wider of its relative and its absolute distance, of a change its slack. A value
-    /// that is better than published is missed like one that is worse: it is another one.
+    /// Range around a figure: for a value, the wider of its relative and absolute tolerance; for a change, its tolerance. A value that is
+    /// better than published misses like one that is worse, because it differs.
     pub(super) fn of(kind: Kind, figure: &Figure) -> Self {
         let published = figure.published;
         let is_reduction = kind == Kind::Reduction;
@@ -32,12 +32,12 @@ impl Tolerance {
         Self { published, low: published - distance, high: published + distance, is_reduction }
     }
 
-    /// Verdict on a value of ours.
+    /// Verdict on our value.
     pub(super) fn verdict(&self, ours: f64) -> Verdict {
         if (self.low..=self.high).contains(&ours) { Verdict::Agrees } else { Verdict::Missed }
     }
 
-    /// True if a bound lies in the interval of ours, so that other seeds may change the verdict.
+    /// True if a bound lies within our interval, so that other seeds may change the verdict.
     pub(super) fn is_near(&self, ours: &Estimate) -> bool {
         ours.interval()
             .is_some_and(|[low, high]| [self.low, self.high].iter().any(|bound| low < *bound && *bound < high))

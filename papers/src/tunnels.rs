@@ -1,5 +1,5 @@
-//! ECN through tunnels (Brunello et al., Table III): a user's packet goes into GTP-U or ESP, the transport network
-//! changes the outer field, and what comes out is read back from the packet's bytes.
+//! ECN through tunnels (Brunello et al., Table III): a user's packet enters GTP-U or ESP, the transport network
+//! changes the outer field, and the ECN field after the tunnel is read from the packet's bytes.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -12,11 +12,11 @@ use tidemark_wire::{gtpu, ip, ipv4, udp};
 /// Figure of a packet that the tunnel's exit drops.
 const DROPPED: f64 = -1.0;
 const TEID: u32 = 9;
-/// An experimental protocol (RFC 3692): no tunnel reads what the user sends.
+/// An experimental protocol (RFC 3692), because tunnels do not read the user's payload.
 const ANY: u8 = 253;
 
-/// The ECN field that leaves the tunnel, as `field`, and the one that its entrance wrote outside, as `outer`, both as the two
-/// bits of the header say them; for a case such as `gtpu.ect0.ce`: tunnel, inner field, outer field on arrival.
+/// Measures a case such as `gtpu.ect0.ce`: tunnel, inner field, outer field on arrival. Gives the ECN field after the tunnel as `field`,
+/// and the outer field that the tunnel's entrance wrote as `outer`, both as the value of the header's two bits.
 pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let mut parts = case.split('.');
     let mut next = || parts.next().ok_or_else(|| miette!("{case}: name a tunnel and two ECN fields"));

@@ -9,9 +9,9 @@ pub(super) enum Verdict {
     /// Not measured, or beyond the tolerance.
     #[default]
     Missed,
-    /// An order between runs that their seeds do not decide.
+    /// An order between runs that the seeds do not decide.
     Tie,
-    /// A figure that its own publication, or the program that it names, contradicts.
+    /// A figure that contradicts its own publication, or the program that it names.
     Contradicted,
     /// A figure that the scenario was calibrated to.
     Calibrated,
@@ -20,7 +20,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Word for it.
+    /// Word for the verdict.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Missed => "missed",
@@ -35,15 +35,15 @@ impl Verdict {
 /// Count of each verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Tally {
-    /// Those that agree.
+    /// Number that agree.
     pub agrees: usize,
-    /// Those that are missed.
+    /// Number that miss.
     pub missed: usize,
-    /// Orders that the seeds do not decide.
+    /// Number of orders that the seeds do not decide.
     pub tie: usize,
-    /// Those that prove nothing.
+    /// Number that are calibrated, which prove nothing.
     pub calibrated: usize,
-    /// Those that cannot be met.
+    /// Number that are contradicted, which can't be met.
     pub contradicted: usize,
 }
 
@@ -63,12 +63,12 @@ impl Tally {
         tally
     }
 
-    /// Those that could agree.
+    /// Number that could agree.
     pub(super) fn counted(&self) -> usize {
         self.agrees + self.missed + self.tie
     }
 
-    /// Verdict on the whole: the worst of those that could agree; that of the others where there is none.
+    /// Verdict on the whole: the worst of the rows that could agree or, without any, contradicted before calibrated.
     pub(super) fn verdict(&self) -> Verdict {
         match self {
             Self { missed: 1.., .. } => Verdict::Missed,

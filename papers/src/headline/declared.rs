@@ -1,14 +1,14 @@
-//! Headlines as the files of `scenarios/papers/headlines/` have them.
+//! Headlines from the files of `scenarios/papers/headlines/`.
 
 use serde::Deserialize;
 
 use super::verdict::Side;
 
-/// Claim by which a reader would say that a paper is reproduced, as an effect between runs that differ in one thing.
+/// Claim by which a reader would call a paper reproduced, as an effect between runs that differ in one respect.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Headline {
-    /// Paper's word and the claim's, with a dot between them.
+    /// Short names of the paper and the claim, joined by a dot.
     pub id: String,
     /// Figures, tables and sections that make the claim.
     pub source: String,
@@ -18,7 +18,7 @@ pub(crate) struct Headline {
     pub published: String,
     /// Choices that the paper leaves open, made before any run.
     pub conditions: String,
-    /// Scenario of its cases, where a case does not name its own as `scenario:case`.
+    /// Scenario of its cases, unless a case names its own as `scenario:case`.
     #[serde(default)]
     pub scenario: String,
     /// True for a headline that runs within seconds, for `--quick`.
@@ -26,9 +26,9 @@ pub(crate) struct Headline {
     pub quick: bool,
     /// Reason why it is not run.
     pub not_run: Option<String>,
-    /// Evidence that it is impossible as published.
+    /// Evidence that it is impossible as published, if so.
     pub disputed: Option<String>,
-    /// Part of our set-up that was fitted to this very effect.
+    /// Part of our set-up that was fitted to this effect.
     pub calibrated: Option<String>,
     /// Parts, all of which must hold.
     #[serde(default)]
@@ -41,9 +41,9 @@ pub(crate) struct Headline {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Null {
-    /// Sentence on what such a system gives.
+    /// Sentence on the result of such a system.
     pub says: String,
-    /// Parts in the names of cases, and what stands there in the null's runs; none where it is argued and not run.
+    /// Parts in the names of cases, and their replacements in the null's runs; none if the null is argued instead of run.
     #[serde(default)]
     pub replace: Vec<(String, String)>,
 }
@@ -62,7 +62,7 @@ pub(crate) enum Part {
     NoEffect(NoEffect),
     /// Figures in rising order.
     Order(Order),
-    /// Column beside a published one, or beside another of ours.
+    /// Column of figures, compared with a published one or with another of ours.
     Column(Column),
     /// Number of rows with an effect of one sign.
     Count(Count),
@@ -74,18 +74,18 @@ pub(crate) enum Part {
 pub(crate) struct Effect {
     /// Effect in words.
     pub says: String,
-    /// Formula of the one arm; `$1` and further stand for the words of a row, `$row` for all of it.
+    /// Formula of the first arm; `$1` and so on stand for the words of a row, `$row` for the whole row.
     pub of: String,
-    /// Formula of the other arm; without one the effect is that of the first alone.
+    /// Formula of the second arm; without it the effect is the first arm's value.
     pub over: Option<String>,
-    /// Rows that are pooled, with `{a,b}` for each of several words.
+    /// Pooled rows; `{a,b}` stands for each of several words.
     #[serde(default)]
     pub rows: Vec<String>,
     /// Published effect.
     pub published: Option<f64>,
-    /// Bounds of the size.
+    /// Bounds of the effect's size.
     pub bounds: Option<[f64; 2]>,
-    /// Side of no effect, where no published effect says it.
+    /// Direction of the effect, if no published effect shows it.
     pub side: Option<Side>,
 }
 
@@ -104,12 +104,12 @@ pub(crate) struct Bound {
     pub published: Option<f64>,
     /// Lowest and highest value.
     pub bounds: [f64; 2],
-    /// Extent of the figure that must lie within them.
+    /// Extent of the figure that must lie within the bounds.
     #[serde(default)]
     pub extent: Extent,
 }
 
-/// Difference that is none.
+/// Difference that must be indistinguishable from zero.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoEffect {
@@ -119,7 +119,7 @@ pub(crate) struct NoEffect {
     pub of: String,
 }
 
-/// Extent of a figure that is held against bounds.
+/// Extent of a figure that is compared with bounds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Extent {
@@ -140,12 +140,12 @@ pub(crate) struct Order {
     pub says: String,
     /// Formulas, from the lowest to the highest.
     pub values: Vec<String>,
-    /// True where means decide, false where the interval of each step must exclude zero.
+    /// True if means decide; false if the interval of each step must exclude zero.
     #[serde(default)]
     pub means: bool,
 }
 
-/// Column of ours beside a published one.
+/// Our column compared with a published one.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Column {
@@ -155,21 +155,21 @@ pub(crate) struct Column {
     pub of: String,
     /// Rows.
     pub rows: Vec<String>,
-    /// Published values, one a row.
+    /// Published values, one per row.
     #[serde(default)]
     pub published: Vec<f64>,
-    /// Formula of a second column of ours, in the place of published values.
+    /// Formula of a second column of ours, instead of published values.
     pub against: Option<String>,
-    /// Least rank correlation; a negative one is the highest.
+    /// Minimum rank correlation; a negative number is a maximum.
     pub rank: Option<f64>,
     /// Bounds of the slope on the published column, whose interval must exclude zero.
     pub slope: Option<[f64; 2]>,
-    /// True where the slope is of the values themselves and not of their logarithms.
+    /// True if the slope is computed from the values, not from their logarithms.
     #[serde(default)]
     pub plain: bool,
-    /// Least value in both columns, for those that print whole units.
+    /// Minimum value in both columns, for tables in whole units.
     pub floor: Option<f64>,
-    /// Value below which all are tied in rank.
+    /// Values below this are tied in rank.
     pub tied_below: Option<f64>,
 }
 
@@ -179,24 +179,24 @@ pub(crate) struct Column {
 pub(crate) struct Count {
     /// Statement in words.
     pub says: String,
-    /// Formula of a row; the ratio to `over` if there is one.
+    /// Formula of a row, taken as a ratio to `over` if that is set.
     pub of: String,
     /// Formula of the other arm.
     pub over: Option<String>,
     /// Rows.
     pub rows: Vec<String>,
-    /// Value below which the mean of a row, or its interval, must lie.
+    /// The mean of a row, or its interval, must lie below this value.
     pub below: Option<f64>,
-    /// Value above which it must lie.
+    /// The mean of a row, or its interval, must lie above this value.
     pub above: Option<f64>,
-    /// Least number of rows whose mean lies there.
+    /// Minimum number of rows whose mean lies there.
     pub means: usize,
-    /// Least number of rows whose whole interval lies there.
+    /// Minimum number of rows whose whole interval lies there.
     #[serde(default)]
     pub intervals: usize,
 }
 
-/// Lists the rows that a text with `{a,b}` stands for, from the left: `{x,y}.{1,2}` is `x.1`, `x.2`, `y.1`, `y.2`.
+/// Expands `{a,b}` in a text to rows, from the left: `{x,y}.{1,2}` is `x.1`, `x.2`, `y.1`, `y.2`.
 pub(super) fn expanded(row: &str) -> Vec<String> {
     let Some((before, rest)) = row.split_once('{') else { return vec![row.to_owned()] };
     let Some((choices, after)) = rest.split_once('}') else { return vec![row.to_owned()] };
@@ -204,7 +204,7 @@ pub(super) fn expanded(row: &str) -> Vec<String> {
     choices.split(',').flat_map(|choice| after.iter().map(move |after| format!("{before}{choice}{after}"))).collect()
 }
 
-/// Writes a formula for a row: `$row` stands for the whole of it, `$1` for its first word.
+/// Writes a formula for a row: `$row` stands for the whole row, `$1` for its first word.
 pub(super) fn formula(template: &str, row: &str) -> String {
     let mut text = template.replace("$row", row);
     for (index, word) in row.split_whitespace().enumerate() {

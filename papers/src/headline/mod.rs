@@ -1,8 +1,8 @@
-//! `tidemark-papers --headlines`: the claims by which a paper counts as reproduced, as effects between runs that differ in one thing.
+//! `tidemark-papers --headlines`: the claims by which a paper counts as reproduced, as effects between runs that differ in one respect.
 //!
-//! Runs of both arms share their seeds: channel, places and arrivals. A headline holds if each of its parts does: an effect whose interval
-//! excludes no effect and whose size lies within bounds, the rank and the slope of a column, an order, a bound. It has no power where a
-//! system without the mechanism, its null, holds it too.
+//! Runs of both arms share their seeds: channel, places and arrivals. A headline holds if each of its parts does. A part is an effect,
+//! whose interval must exclude no effect and whose size must lie within bounds, the rank and slope of a column, an order, or a bound. A
+//! headline has no power if a system without the mechanism, its null, also meets it.
 
 pub(super) mod declared;
 mod outcome;
@@ -22,10 +22,10 @@ pub(super) use outcome::{Headlines, Outcome};
 use part::Prepared;
 use verdict::Verdict;
 
-/// Paired seeds of a headline, unless another number is asked for.
+/// Default number of paired seeds of a headline.
 pub(super) const SEEDS: u64 = 10;
 
-/// First seed: nobody used these for anything else.
+/// First seed. These seeds were not used for anything else.
 pub(super) const FIRST_SEED: u64 = 9001;
 
 /// Headline with its formulas and those of its null.
@@ -33,7 +33,7 @@ pub(super) struct Ready<'a> {
     headline: &'a Headline,
     seeds: Vec<u64>,
     parts: Vec<Prepared<'a>>,
-    /// Parts with the cases of the null; none where it is argued.
+    /// Parts with the cases of the null; none if the null is argued.
     null: Vec<Prepared<'a>>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Ready<'a> {
         Ok(Self { headline, seeds, parts: with(&[])?, null })
     }
 
-    /// Lists what it needs of runs, a list a scenario.
+    /// Lists the runs that it needs, a list for each scenario.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let mut scenarios: BTreeMap<String, BTreeSet<Measure>> = BTreeMap::new();
         for measure in self.parts.iter().chain(&self.null).flat_map(Prepared::measures) {
@@ -106,7 +106,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Scenario of a figure, and the figure with the case as that scenario names it.
+    /// Scenario of a figure, and the figure with the case's name in that scenario.
     fn placed<'b>(&'b self, measure: &'b Measure) -> (&'b str, Measure) {
         match measure.case.split_once(':') {
             Some((scenario, case)) => (scenario, Measure { case: case.into(), ..measure.clone() }),
@@ -115,7 +115,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Outcome on a terminal: the headline, then its parts.
+/// Outcome for the terminal: the headline, then its parts.
 pub(super) fn on_terminal(outcome: &Outcome) -> String {
     let mut text =
         format!("{}: {} ({}; published {})", outcome.id, outcome.verdict.text(), outcome.claim, outcome.published);
@@ -143,7 +143,7 @@ pub(super) fn on_terminal(outcome: &Outcome) -> String {
     text
 }
 
-/// Counts of the verdicts, by paper and in all.
+/// Counts of verdicts, by paper and in total.
 pub(super) fn summary(headlines: &Headlines) -> String {
     let line = |(paper, counts): (String, BTreeMap<&str, usize>)| {
         let counts: Vec<_> = counts.iter().rev().map(|(verdict, count)| format!("{count} {verdict}")).collect();
@@ -234,7 +234,7 @@ mod tests {
             for text in [&headline.source, &headline.claim, &headline.published, &headline.conditions] {
                 assert!(!text.is_empty(), "{}", headline.id);
             }
-            assert!(headline.null.says.len() > 10, "{}: a null is run or argued", headline.id);
+            assert!(headline.null.says.len() > 10, "{}: a null must be run or argued", headline.id);
             for wanted in Ready::new(headline, vec![1]).unwrap().wanted() {
                 let text = targets.scenario(&wanted.scenario).unwrap();
                 for measure in wanted.measures {

@@ -1,4 +1,4 @@
-//! File of headlines: verdict, published effect and ours of each, with seeds and seconds.
+//! File of headlines: the verdict, the published effect and ours, seeds and run time of each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,22 +27,22 @@ pub(crate) struct Outcome {
     pub conditions: String,
     /// Result of a system without the mechanism, in a sentence.
     pub null: String,
-    /// Reason of a verdict that runs do not give: not run, disputed, or calibrated.
+    /// Reason for a verdict that does not come from runs: not run, disputed, or calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Number of seeds; none where it was not run.
+    /// Number of seeds; `None` if it was not run.
     #[serde(default)]
     pub seeds: usize,
     /// First seed.
     #[serde(default)]
     pub first_seed: u64,
-    /// Seconds that its runs took one after the other, by the clock of a machine that may have had other work.
+    /// Total wall-clock time of its runs in seconds, on a machine that may have been busy.
     #[serde(default)]
     pub seconds: f64,
-    /// True where the runs of a system without the mechanism fail it, false where they hold it; none where the null is argued.
+    /// True if the runs of a system without the mechanism fail it, false if they meet it; `None` if the null is argued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null_fails: Option<bool>,
-    /// Commit of the program that ran it, where it knows it.
+    /// Commit of the program that ran it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Parts.
@@ -50,7 +50,7 @@ pub(crate) struct Outcome {
     pub parts: Vec<part::Outcome>,
 }
 
-/// Outcomes of all headlines that were run, in their files' order.
+/// Outcomes of all headlines, in the order of their files.
 #[derive(Default)]
 pub(crate) struct Headlines {
     /// Outcomes.
@@ -58,7 +58,7 @@ pub(crate) struct Headlines {
 }
 
 impl Headlines {
-    /// Reads a file of headlines; an absent one has none.
+    /// Reads a file of headlines; a missing file has none.
     ///
     /// # Errors
     /// A file that can't be read, or that has another form.
@@ -76,13 +76,13 @@ impl Headlines {
         Ok(Self { headline: read.headlines })
     }
 
-    /// Takes new outcomes in the place of old ones, in the order of `ids`; others go.
+    /// Replaces old outcomes by new ones, in the order of `ids`; removes others.
     pub(crate) fn update<'a>(&mut self, new: Vec<Outcome>, ids: impl Iterator<Item = &'a str>) {
         let mut all: BTreeMap<_, _> = self.headline.drain(..).chain(new).map(|of| (of.id.clone(), of)).collect();
         self.headline = ids.filter_map(|id| all.remove(id)).collect();
     }
 
-    /// Counts verdicts by paper, the word before an id's dot, and in all under an empty word.
+    /// Counts verdicts by paper, which is the word before an id's dot, and in total under `all`.
     pub(crate) fn counts(&self) -> BTreeMap<String, BTreeMap<&'static str, usize>> {
         let mut counts: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
         for of in &self.headline {
@@ -94,7 +94,7 @@ impl Headlines {
         counts
     }
 
-    /// The file: a line a part.
+    /// Text of the file, with one line per part.
     pub(crate) fn text(&self) -> Result<String> {
         let line = |of: &Outcome| -> serde_json::Result<String> {
             let parts = of.parts.iter().map(serde_json::to_string).collect::<serde_json::Result<Vec<_>>>()?;
@@ -111,11 +111,11 @@ impl Headlines {
         Ok(format!("{{\n\"counts\": {counts},\n\"headlines\": [\n{}\n]}}\n", lines.join(",\n")))
     }
 
-    /// Headlines whose verdict among `others` is worse than here, as lines.
+    /// Lists, as lines, headlines whose verdict among `others` is worse than here.
     pub(crate) fn worse_in(&self, others: &[Outcome]) -> Vec<String> {
         let before = |id: &str| self.headline.iter().find(|of| of.id == id);
         let worse = |now: &Outcome| match before(&now.id) {
-            None => Some(format!("{}: has no verdict to be compared with", now.id)),
+            None => Some(format!("{}: has no verdict to compare with", now.id)),
             Some(before) if now.verdict < before.verdict => {
                 Some(format!("{}: {} before, {} now", now.id, before.verdict.text(), now.verdict.text()))
             }

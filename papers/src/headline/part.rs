@@ -17,29 +17,29 @@ pub(crate) struct Outcome {
     pub says: String,
     /// Verdict.
     pub verdict: verdict::Part,
-    /// Published effect, where it is one number.
+    /// Published effect, if it is a single number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
-    /// Mean of ours over seeds; of a column its slope, or its rank where no slope is asked for; of a count its number of means.
+    /// Our mean over seeds. For a column, its slope, or its rank if no slope is required; for a count, its number of means.
     pub ours: Option<f64>,
-    /// Lower end of the interval of 95 %.
+    /// Lower end of the 95 % confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Upper end of it.
+    /// Upper end of the interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// Condition in words.
     pub needs: String,
-    /// Logarithm of our ratio over that of the published one: 1 is the paper's effect.
+    /// Logarithm of our ratio divided by the logarithm of the published one: 1 is the paper's effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotient: Option<f64>,
     /// Rank correlation of a column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<f64>,
-    /// Number of rows whose interval lies on the side that is counted.
+    /// Number of rows whose interval lies on the counted side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<usize>,
-    /// Values of the rows, where a part has several.
+    /// Values of the rows, if a part has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Option<f64>>,
 }
@@ -49,15 +49,15 @@ pub(super) struct Prepared<'a> {
     part: &'a declared::Part,
     /// Formulas of the rows, or the values of an order.
     of: Vec<Expression>,
-    /// Formulas that they are compared with, one a row.
+    /// Formulas that they are compared with, one per row.
     over: Vec<Expression>,
 }
 
-/// Values of a formula, one a seed; `None` where a seed did not measure it.
+/// Values of a formula, one per seed; `None` where a seed did not measure it.
 type Values = Option<Vec<f64>>;
 
 impl<'a> Prepared<'a> {
-    /// Reads the formulas of a part. In the names of cases the texts of `replace` are replaced.
+    /// Reads the formulas of a part, and applies the replacements `replace` to the names of cases.
     ///
     /// # Errors
     /// A formula that can't be read, or a column whose lengths differ.
@@ -91,14 +91,14 @@ impl<'a> Prepared<'a> {
         Ok(prepared)
     }
 
-    /// Lists the figures of runs that it needs.
+    /// Lists the figures that it needs.
     pub(super) fn measures(&self) -> Vec<&Measure> {
         let mut measures = Vec::new();
         self.of.iter().chain(&self.over).for_each(|formula| formula.measures(&mut measures));
         measures
     }
 
-    /// Judges the part; `figure` gives a figure of the seed with an index below `seeds`.
+    /// Judges the part. `figure` gives a figure for a seed's index, which is below `seeds`.
     pub(super) fn judge(&self, seeds: usize, figure: &dyn Fn(usize, &Measure) -> Option<f64>) -> Outcome {
         let values = |formulas: &[Expression]| -> Vec<Values> {
             let of_seed = |formula: &Expression, seed: usize| {
@@ -125,7 +125,7 @@ fn read(text: &str, replace: &[(String, String)]) -> Result<Expression> {
     Ok(formula)
 }
 
-/// Replaces whole parts of a case's name, one or several in a row; an empty text takes them away.
+/// Replaces whole parts of a case's name, one or several adjacent ones; an empty text removes them.
 fn replaced(case: &str, replace: &[(String, String)]) -> String {
     let (scenario, case) = case.split_once(':').map_or(("", case), |(scenario, case)| (scenario, case));
     let mut text = format!(".{case}.");
@@ -153,7 +153,7 @@ fn unmeasured(says: &str, published: Option<f64>, needs: String) -> Outcome {
     }
 }
 
-/// All rows, or nothing where one of them was not measured.
+/// All rows, or `None` if one was not measured.
 fn all(rows: &[Values]) -> Option<Vec<&[f64]>> {
     rows.iter().map(|values| values.as_deref()).collect()
 }
@@ -168,8 +168,8 @@ fn over_seeds(values: &[f64], seeds: &[usize]) -> f64 {
     mean(seeds.iter().map(|seed| values[*seed]))
 }
 
-/// Estimates the logarithm of a ratio. It is the mean over seeds of the logarithms; where a value is zero in some seed it is the logarithm of the means'
-/// ratio, by the jackknife.
+/// Estimates the logarithm of a ratio: the mean of the logarithms over seeds or, if a value is zero in some seed, the logarithm of the
+/// ratio of means, by the jackknife.
 fn log_ratio(of: &[f64], over: Option<&[f64]>, seeds: usize) -> Option<Estimate> {
     let ones = vec![1.0; seeds];
     pooled_log_ratio(&[of], &[over.unwrap_or(&ones)], seeds)
@@ -231,7 +231,7 @@ fn ratio(effect: &declared::Effect, of: &[Values], over: &[Values], seeds: usize
     }
 }
 
-/// Judges a ratio of which a side is zero in every seed: its sign by the difference of both sides, its size by the means.
+/// Judges a ratio with a side that is zero in every seed: its sign by the difference of the sides, its size by their means.
 fn without_logarithm(
     effect: &declared::Effect,
     blank: Outcome,
@@ -420,7 +420,7 @@ mod tests {
     use super::super::verdict::Part::{DirectionOnly, Fails, Holds};
     use super::*;
 
-    /// Judges a part by the values of its cases, a list of seeds a case.
+    /// Judges a part by the values of its cases, each a list over seeds.
     fn judged(part: &str, values: &[(&str, &[f64])]) -> Outcome {
         let part: declared::Part = toml::from_str(part).unwrap();
         let prepared = Prepared::new(&part, &[]).unwrap();

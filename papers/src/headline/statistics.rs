@@ -1,22 +1,22 @@
-//! Statistics of headlines: ranks, slopes, and intervals of what may be zero in a seed.
+//! Statistics of headlines: ranks, slopes, and intervals of values that may be zero in a seed.
 
 use tidemark_study::statistics::Estimate;
 
-/// Gives Spearman's rank correlation of two columns, with mean ranks for ties; `None` where one of them is flat or has fewer than two values.
+/// Gives Spearman's rank correlation of two columns, with mean ranks for ties; `None` if one is constant or has fewer than two values.
 pub(crate) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
     let (ab, aa, bb) = (products(&a, &b)?, products(&a, &a)?, products(&b, &b)?);
     (aa > 0.0 && bb > 0.0).then(|| ab / (aa * bb).sqrt())
 }
 
-/// Gives the slope of the least-squares line of `y` on `x`; `None` where `x` is flat or has fewer than two values.
+/// Gives the slope of the least-squares line of `y` on `x`; `None` if `x` is constant or has fewer than two values.
 pub(super) fn slope(x: &[f64], y: &[f64]) -> Option<f64> {
     let (xy, xx) = (products(x, y)?, products(x, x)?);
     (xx > 0.0).then(|| xy / xx)
 }
 
-/// Estimates a figure of all seeds by leaving out one after the other (jackknife): `figure` takes the seeds' indices. For a mean it is Student's
-/// interval. `None` where the figure has no value without some seed.
+/// Estimates a figure over all seeds by leaving out each seed in turn (jackknife). `figure` takes the seeds' indices. For a mean this is
+/// Student's interval. `None` if the figure has no value without some seed.
 pub(super) fn jackknife(count: usize, figure: &dyn Fn(&[usize]) -> Option<f64>) -> Option<Estimate> {
     let all: Vec<_> = (0..count).collect();
     let whole = figure(&all).filter(|value| value.is_finite())?;
@@ -32,7 +32,7 @@ pub(super) fn jackknife(count: usize, figure: &dyn Fn(&[usize]) -> Option<f64>) 
     Some(Estimate { mean: whole, ..spread })
 }
 
-/// Ranks from 1 on; equal values have the mean of theirs.
+/// Ranks from 1; equal values get the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();

@@ -9,7 +9,7 @@ use tidemark_study::statistics::Estimate;
 pub(crate) enum Part {
     /// Not shown, or not measured.
     Fails,
-    /// An effect of the published sign whose size is outside of its bounds.
+    /// An effect of the published sign with a size outside its bounds.
     DirectionOnly,
     /// Shown.
     Holds,
@@ -21,20 +21,20 @@ pub(crate) enum Part {
 pub(crate) enum Verdict {
     /// Not run, for a reason that its file gives.
     NotRun,
-    /// Impossible as published, with the evidence. It counts as not held.
+    /// Impossible as published, with evidence. Counts as not held.
     Disputed,
-    /// Shown by a system without the mechanism too, or by one that was calibrated to it.
+    /// Also shown by a system without the mechanism, or by one that was calibrated to it.
     NoPower,
     /// A part fails.
     Fails,
-    /// No part fails, and the size of at least one is outside of its bounds.
+    /// No part fails, but at least one has a size outside its bounds.
     DirectionOnly,
     /// Every part holds.
     Holds,
 }
 
 impl Verdict {
-    /// Word for it.
+    /// Word for the verdict.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// Gives the verdict of a headline: the worst of its parts, and no power where a system without the mechanism holds it too.
+    /// Gives the verdict of a headline: the worst of its parts, or no power if a system without the mechanism also meets it.
     pub(crate) fn of(parts: impl IntoIterator<Item = Part>, null_holds: bool) -> Self {
         match parts.into_iter().min() {
             None | Some(Part::Fails) => Self::Fails,
@@ -57,18 +57,18 @@ impl Verdict {
     }
 }
 
-/// Side of no effect on which a published effect lies.
+/// Side of the no-effect value on which a published effect lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Side {
-    /// Below no effect.
+    /// Below the no-effect value.
     Below,
-    /// Above no effect.
+    /// Above the no-effect value.
     Above,
 }
 
-/// Judges an effect by its estimate, in logarithms for a ratio: `none` is the value without effect, and `bounds` those of its size. Its interval must exclude no effect,
-/// and its mean must lie within the bounds.
+/// Judges an effect by its estimate, in logarithms for a ratio: `none` is the no-effect value, and `bounds` are those of its size. Its interval
+/// must exclude `none`, and its mean must lie within the bounds.
 pub(super) fn effect(ours: &Estimate, none: f64, side: Side, bounds: Option<[f64; 2]>) -> Part {
     let is_shown = ours.interval().is_some_and(|[low, high]| match side {
         Side::Below => high < none,
@@ -81,7 +81,7 @@ pub(super) fn effect(ours: &Estimate, none: f64, side: Side, bounds: Option<[f64
     }
 }
 
-/// Judges a figure that must lie within bounds, with the whole of its interval if `whole`.
+/// Judges a figure that must lie within bounds, with its whole interval if `whole`.
 pub(super) fn bound(ours: &Estimate, bounds: [f64; 2], whole: bool) -> Part {
     let inside = |value: f64| (bounds[0]..=bounds[1]).contains(&value);
     let interval = ours.interval().is_some_and(|ends| ends.into_iter().all(inside));
