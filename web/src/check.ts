@@ -33,7 +33,7 @@ function missing(value: unknown, type: string, path: string): string | undefined
 export function unreadable(data: Json): string | undefined {
   if (data.tidemark !== VERSION) {
     const theirs = typeof data.tidemark === "string" ? `Tidemark ${data.tidemark}` : "a program without a version";
-    return `The data in this page is of ${theirs}, and the page of Tidemark ${VERSION}: write the report again with one of the two.`;
+    return `The data in this page is from ${theirs}, but the page is from Tidemark ${VERSION}: write the report again with one of the two.`;
   }
   const absent = missing(data, "RunResult", "") ?? missing(data.series, "Series", "series");
   return absent && `The data in this page has no “${absent}”, which every run of Tidemark ${VERSION} has, so it is damaged: write the report again.`;

@@ -68,8 +68,8 @@ export function controllerPictures(report: Report): Picture[] {
   return overTime(report, [
     { id: "flow-window", title: "Congestion window", yLabel: "window (kB)", rows: rows.cwnd_kb },
     { id: "flow-pacing", title: "Pacing rate", yLabel: "rate (Mbit/s)", rows: rows.pacing_mbps },
-    { id: "flow-target", title: "Rate asked of the encoder", yLabel: "rate (Mbit/s)", rows: rows.target_mbps },
-    { id: "flow-alpha", title: "Share of marks, as estimated", yLabel: "alpha", rows: rows.alpha },
+    { id: "flow-target", title: "Target rate for the encoder", yLabel: "rate (Mbit/s)", rows: rows.target_mbps },
+    { id: "flow-alpha", title: "Estimated share of marks", yLabel: "alpha", rows: rows.alpha },
   ]);
 }
 

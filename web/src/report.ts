@@ -120,7 +120,7 @@ function times(value: unknown): number[] {
   let last = -Infinity;
   return list(value).map((entry) => {
     const t = measured(entry);
-    if (t === null || t <= last) throw new DataError("The times of the series in this page do not rise, so its data is damaged.");
+    if (t === null || t <= last) throw new DataError("The times of the series in this page do not increase, so its data is damaged.");
     last = t;
     return t;
   });
@@ -146,7 +146,7 @@ function json(source: string): Json {
   }
   const data = object(parsed);
   if (!Array.isArray(data.flows) || !Array.isArray(data.ues)) {
-    throw new DataError("The data in this page has no list of flows and UEs, so it is not a run of Tidemark.");
+    throw new DataError("The data in this page has no list of flows and UEs, so it is not a Tidemark run.");
   }
   const reason = unreadable(data);
   if (reason !== undefined) throw new DataError(reason);

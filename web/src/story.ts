@@ -1,4 +1,4 @@
-/** Story of a run: a few sentences, each of which a picture shows. */
+/** Story of a run: a few sentences, each of which links to a picture. */
 
 import { share } from "./columns.ts";
 import { count, figure, percent, plain, withUnit } from "./format.ts";
@@ -11,9 +11,9 @@ export interface Sentence {
   /** Subject of the sentence, a link to the picture. */
   subject: string;
   rest: string;
-  /** Picture that shows it. */
+  /** Picture that shows the fact. */
   panel: string;
-  /** Entities that the picture shall show. */
+  /** Flows or UEs that the picture should show. */
   flows?: string[];
   ues?: string[];
 }
@@ -48,20 +48,20 @@ function bottleneck(report: Report): Sentence | null {
   const name = cell ? `cell ${cell.name}` : "the cell";
   const rate = cell ? cell.throughput_mbps : report.cell.throughput_mbps;
   const panel = cell ? "cell-load" : "flow-rate";
-  if (used !== null && used >= FULL) return { subject: `${upper(name)} is a bottleneck`, rest: `: ${percentage(used)} of its resource blocks carried data, ${mbps(rate)} in all.`, panel };
-  if (link && link.full >= 0.1) return { subject: `${link.name} is a bottleneck`, rest: ` for ${percentage(link.full)} of the time: its link was full then.`, panel: "router-rate" };
+  if (used !== null && used >= FULL) return { subject: `${upper(name)} is a bottleneck`, rest: `: ${percentage(used)} of its resource blocks carried data, ${mbps(rate)} in total.`, panel };
+  if (link && link.full >= 0.1) return { subject: `${link.name} is a bottleneck`, rest: `: its link was full for ${percentage(link.full)} of the time.`, panel: "router-rate" };
   if (used !== null) return { subject: "The radio was not full", rest: `: ${name} used ${percentage(used)} of its resource blocks${cell ? ", more than any other" : ""}.`, panel };
-  if (link) return { subject: "No link was full", rest: `: ${link.name} was for ${percentage(link.full)} of the time.`, panel: "router-rate" };
+  if (link) return { subject: "No link was full", rest: ` for long: the fullest, ${link.name}, was full for ${percentage(link.full)} of the time.`, panel: "router-rate" };
   return null;
 }
 
-/** Sentence on the uplink of a run where it is fuller than the downlink, and full, or all that there is. */
+/** Sentence on the uplink, if it is full and fuller than the downlink, or if there is no downlink. */
 function uplinkOf(report: Report): Sentence | null {
   const { utilisation, uplink_utilisation: used } = report.cell;
   const { down } = directions(report);
   if (used === null || (down && (used < FULL || used <= (utilisation ?? 0)))) return null;
   const rate = report.ues.reduce((sum, { uplink }) => sum + (uplink?.throughput_mbps ?? 0), 0);
-  const said = `${percentage(used)} of its resource blocks carried what UEs sent, ${mbps(rate)} in all.`;
+  const said = `UEs used ${percentage(used)} of its resource blocks and sent ${mbps(rate)} in total.`;
   return { subject: used >= FULL ? "The uplink is a bottleneck" : "The uplink was not full", rest: `: ${said}`, panel: "uplink-rate" };
 }
 
@@ -88,11 +88,11 @@ function queue(report: Report): Sentence | null {
   }
   const row = (down ? report.series.ues.queue_ms : report.series.uplinks.queue_ms)[report.ues.indexOf(ue)] ?? [];
   const thresholds = report.bearers.find((bearer) => bearer.ue === ue.name && bearer.direction === (down ? "downlink" : "uplink"))?.thresholds ?? [];
-  // The highest one that was passed tells most; where none was, the lowest.
+  // The highest threshold that was passed, or else the lowest one.
   const held = thresholds.findLast(({ delay_ms }) => (delay_ms ?? Infinity) < (p99(ue) ?? 0)) ?? thresholds[0];
   const above = held?.delay_ms != null ? shareOf(report, row, (value) => value > (held.delay_ms ?? 0)) : null;
   const longest = report.ues.length > 1 ? " was the longest" : "";
-  const threshold = above === null ? "" : `; for ${percentage(above)} of the time it was above ${held?.key}, ${ms(held?.delay_ms ?? null)}`;
+  const threshold = above === null ? "" : `; it was above ${held?.key} (${ms(held?.delay_ms ?? null)}) for ${percentage(above)} of the time`;
   return { subject: `${ue.name}'s queue`, rest: `${longest}: ${ms(p99(ue))} at the 99th percentile${threshold}.`, panel: down ? "ue-queue" : "uplink-queue", ues: [ue.name] };
 }
 
@@ -102,9 +102,9 @@ function marks({ flows }: Report): Sentence | null {
   if (sent === 0) return null;
   const lost = dropped === 0 ? "none was dropped" : `${count(dropped)} ${dropped === 1 ? "was" : "were"} dropped`;
   const most = largest(flows, (flow) => share(flow.marked, flow.sent_packets));
-  if (!most || marked === 0) return { subject: "No packet was marked", rest: `; of ${count(sent)} sent ${lost}.`, panel: "flow-rate" };
-  const all = flows.length > 1 ? `, more than of any other flow; of all ${count(sent)} packets ${percentage(marked / sent)} did` : "";
-  return { subject: `${percentage(share(most.marked, most.sent_packets))} of ${most.name}'s packets`, rest: ` carried CE${all}, and ${lost}.`, panel: "flow-marks", flows: [most.name] };
+  if (!most || marked === 0) return { subject: "No packet was marked", rest: `, and of ${count(sent)} sent packets ${lost}.`, panel: "flow-rate" };
+  const all = flows.length > 1 ? `, the largest share of all flows; over all flows it was ${percentage(marked / sent)} of ${count(sent)} packets` : "";
+  return { subject: `${percentage(share(most.marked, most.sent_packets))} of ${most.name}'s packets`, rest: ` carried CE${all}; ${lost}.`, panel: "flow-marks", flows: [most.name] };
 }
 
 function frames({ flows }: Report): Sentence | null {
@@ -112,10 +112,10 @@ function frames({ flows }: Report): Sentence | null {
   const media = worst?.media;
   if (!worst || !media) return null;
   const freezes = `${count(media.freezes)} ${media.freezes === 1 ? "freeze" : "freezes"}`;
-  const still = (media.freezes ?? 0) === 0 ? "the picture never stood still" : `the picture stood still for ${withUnit(figure(media.frozen_s), "s")} in ${freezes}`;
+  const still = (media.freezes ?? 0) === 0 ? "the picture never froze" : `the picture was frozen for ${withUnit(figure(media.frozen_s), "s")} in ${freezes}`;
   const budget = media.in_budget === null ? "" : `; ${percentage(media.in_budget)} met their budget of ${withUnit(plain(media.delay_budget_ms), "ms")}`;
   const lost = `${count(media.frames_lost)} of ${count(media.frames_sent)} were lost`;
-  return { subject: `${worst.name}'s frames`, rest: ` took ${ms(media.delay_ms.p99)} at the 99th percentile, ${lost}, and ${still}${budget}.`, panel: "flow-frames", flows: [worst.name] };
+  return { subject: `${worst.name}'s frames`, rest: ` took ${ms(media.delay_ms.p99)} at the 99th percentile; ${lost}, and ${still}${budget}.`, panel: "flow-frames", flows: [worst.name] };
 }
 
 function transfers({ flows }: Report): Sentence | null {
@@ -124,7 +124,7 @@ function transfers({ flows }: Report): Sentence | null {
   if (!slowest || !of) return null;
   const all = flows.reduce((sum, { transfers }) => sum + (transfers?.completed ?? 0), 0);
   const { p50, p95 } = of.completion_ms;
-  const rest = ` took ${ms(p50)} at the median and ${ms(p95)} at the 95th percentile; ${count(of.completed)} of all ${count(all)} were its own.`;
+  const rest = ` took ${ms(p50)} at the median and ${ms(p95)} at the 95th percentile; this flow completed ${count(of.completed)} of all ${count(all)} transfers.`;
   return { subject: `${slowest.name}'s transfers`, rest, panel: "transfers", flows: [slowest.name] };
 }
 
@@ -132,11 +132,11 @@ function rates({ flows, jain }: Report): Sentence | null {
   const fastest = largest(flows, ({ throughput_mbps }) => throughput_mbps);
   const slowest = largest(flows, ({ throughput_mbps }) => (throughput_mbps === null ? null : -throughput_mbps));
   if (!fastest || !slowest) return null;
-  if (flows.length === 1) return { subject: `${fastest.name} got`, rest: ` ${mbps(fastest.throughput_mbps)} at a one-way delay of ${ms(fastest.owd_ms.p50)} at the median.`, panel: "flow-rate" };
+  if (flows.length === 1) return { subject: `${fastest.name} got`, rest: ` ${mbps(fastest.throughput_mbps)} with a median one-way delay of ${ms(fastest.owd_ms.p50)}.`, panel: "flow-rate" };
   const fair = jain === null ? "" : `; Jain's index of the rates is ${figure(jain)}`;
   if (fastest.throughput_mbps === slowest.throughput_mbps) return { subject: `All ${flows.length} flows`, rest: ` got ${mbps(fastest.throughput_mbps)}${fair}.`, panel: "flow-rate" };
   const [least, most] = [slowest, fastest].map(({ name, throughput_mbps }) => `${mbps(throughput_mbps)} (${name})`);
-  return { subject: "The rates", rest: ` of ${flows.length} flows go from ${least} to ${most}${fair}.`, panel: "flow-rate", flows: [slowest.name, fastest.name] };
+  return { subject: "The rates", rest: ` of the ${flows.length} flows range from ${least} to ${most}${fair}.`, panel: "flow-rate", flows: [slowest.name, fastest.name] };
 }
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -68,7 +68,7 @@ describe("sentences of a run are what its series say", () => {
         const measured = counted(entities[worst]?.queue ?? []).flatMap((value) => value ?? []);
         const above = measured.filter((value) => value > threshold).length / measured.length;
         const said = about(runOf(entities, used, threshold), "ue-queue");
-        expect(said).toBe(`ue ${worst}'s queue was the longest: ${figure(most)} ms at the 99th percentile; for ${percent(above)} of the time it was above low, ${figure(threshold)} ms.`);
+        expect(said).toBe(`ue ${worst}'s queue was the longest: ${figure(most)} ms at the 99th percentile; it was above low (${figure(threshold)} ms) for ${percent(above)} of the time.`);
       }),
     );
   });
@@ -84,7 +84,7 @@ describe("sentences of a run are what its series say", () => {
         const lost = sum(entities.map(({ dropped }) => dropped));
         const said = about(runOf(entities, used, threshold), "flow-marks");
         expect(said).toBe(
-          `${percent(shares[most] ?? 0)} of flow ${most}'s packets carried CE, more than of any other flow; of all ${sum(sent)} packets ${percent(sum(marked) / sum(sent))} did, and ${lost === 0 ? "none was" : lost === 1 ? "1 was" : `${lost} were`} dropped.`,
+          `${percent(shares[most] ?? 0)} of flow ${most}'s packets carried CE, the largest share of all flows; over all flows it was ${percent(sum(marked) / sum(sent))} of ${sum(sent)} packets; ${lost === 0 ? "none was" : lost === 1 ? "1 was" : `${lost} were`} dropped.`,
         );
       }),
     );
@@ -100,7 +100,7 @@ describe("sentences of a run are what its series say", () => {
           return;
         }
         const said = about(runOf(entities, used, threshold), "flow-rate", /rates/);
-        expect(said).toContain(`of ${entities.length} flows go from ${figure(least)} Mbit/s (flow ${means.indexOf(least)}) to ${figure(most)} Mbit/s (flow ${means.indexOf(most)})`);
+        expect(said).toContain(`of the ${entities.length} flows range from ${figure(least)} Mbit/s (flow ${means.indexOf(least)}) to ${figure(most)} Mbit/s (flow ${means.indexOf(most)})`);
       }),
     );
   });
@@ -110,7 +110,7 @@ describe("sentences of a run are what its series say", () => {
       fc.property(runs, ([entities, used, threshold]) => {
         const said = about(runOf(entities, used, threshold), "flow-rate", /bottleneck|radio/);
         const rate = sum(entities.map(({ rate }) => sum(counted(rate)))) / counted(entities[0]?.rate ?? []).length;
-        const expected = used >= 0.9 ? `The cell is a bottleneck: ${percent(used)} of its resource blocks carried data, ${figure(rate)} Mbit/s in all.` : `The radio was not full: the cell used ${percent(used)} of its resource blocks.`;
+        const expected = used >= 0.9 ? `The cell is a bottleneck: ${percent(used)} of its resource blocks carried data, ${figure(rate)} Mbit/s in total.` : `The radio was not full: the cell used ${percent(used)} of its resource blocks.`;
         expect(said).toBe(expected);
       }),
     );
@@ -128,7 +128,7 @@ describe("sentences of a run are what its series say", () => {
         const full = links.map(({ rate, capacity }) => counted(rate).filter((value) => value >= 0.9 * capacity).length / counted(rate).length);
         const most = full.indexOf(Math.max(...full));
         const share = percent(full[most] ?? 0);
-        const expected = (full[most] ?? 0) >= 0.1 ? `r${most} is a bottleneck for ${share} of the time: its link was full then.` : `No link was full: r${most} was for ${share} of the time.`;
+        const expected = (full[most] ?? 0) >= 0.1 ? `r${most} is a bottleneck: its link was full for ${share} of the time.` : `No link was full for long: the fullest, r${most}, was full for ${share} of the time.`;
         expect(about(report, "router-rate")).toBe(expected);
       }),
     );
@@ -138,19 +138,19 @@ describe("sentences of a run are what its series say", () => {
 test("an uplink that is fuller than the downlink is the bottleneck, and the only thing to be one where nobody receives", () => {
   const run = uploads();
   const sent = run.ues.reduce((all, { uplink }) => all + (uplink?.throughput_mbps ?? 0), 0);
-  const expected = `The uplink is a bottleneck: 95 % of its resource blocks carried what UEs sent, ${figure(sent)} Mbit/s in all.`;
+  const expected = `The uplink is a bottleneck: UEs used 95 % of its resource blocks and sent ${figure(sent)} Mbit/s in total.`;
   expect(about(parse(JSON.stringify(run)), "uplink-rate")).toBe(expected);
   const idle = { ...run, cell: { ...run.cell, uplink_utilisation: 0.3 } };
   expect(story(parse(JSON.stringify(idle))).some(({ panel }) => panel === "uplink-rate")).toBe(false);
   const alone = { ...idle, ues: run.ues.map((ue) => ({ ...ue, throughput_mbps: 0 })) };
-  expect(about(parse(JSON.stringify(alone)), "uplink-rate")).toMatch(/^The uplink was not full: 30 % of/);
+  expect(about(parse(JSON.stringify(alone)), "uplink-rate")).toMatch(/^The uplink was not full: UEs used 30 % of/);
 });
 
 test("frames and pages have sentences of their own", () => {
   const report = parse(JSON.stringify(video()));
   const { media } = report.flows[1] as Report["flows"][number];
-  expect(about(report, "flow-frames")).toBe(`cubic-2's frames took ${figure(media?.delay_ms.p99 ?? null)} ms at the 99th percentile, 40 of 1200 were lost, and the picture stood still for 0.750 s in 2 freezes; 13 % met their budget of 15 ms.`);
-  expect(about(report, "transfers")).toBe("prague-3's transfers took 250 ms at the median and 900 ms at the 95th percentile; 37 of all 37 were its own.");
+  expect(about(report, "flow-frames")).toBe(`cubic-2's frames took ${figure(media?.delay_ms.p99 ?? null)} ms at the 99th percentile; 40 of 1200 were lost, and the picture was frozen for 0.750 s in 2 freezes; 13 % met their budget of 15 ms.`);
+  expect(about(report, "transfers")).toBe("prague-3's transfers took 250 ms at the median and 900 ms at the 95th percentile; this flow completed 37 of all 37 transfers.");
 });
 
 test("a run has at most five sentences, and every one leads to a picture of its own data", () => {

@@ -1,4 +1,4 @@
-//! The encoder of a moving picture, in a thread of its own: a frame takes 11 to 31 ms, in which no packet may wait.
+//! The encoder of a moving picture, in its own thread: a frame takes 11 to 31 ms, for which no packet may wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -23,18 +23,18 @@ use crate::picture::Picture;
 use crate::strip::Strip;
 use crate::wake::Wake;
 
-/// Frames that wait for the sender; the encoder skips one where they are more.
+/// Most frames that wait for the sender; with more, the encoder skips one.
 const MAX_WAITING: usize = 8;
-/// Rate below which the picture has half of its width and height, and below which half of its frames as well, in bits a second for each
-/// pixel and second of the whole picture: 420 kbit/s and 140 kbit/s of 640x360 at 30 frames a second.
+/// Rates, in bits per pixel of the full picture, below which the picture has half its width and height, and below which it also has half
+/// its frame rate: 420 kbit/s and 140 kbit/s for 640x360 at 30 frames a second.
 const HALF_SIZE: f64 = 0.06;
 const HALF_RATE: f64 = 0.02;
-/// A change back takes so much more.
+/// A change back needs a rate higher by this factor.
 const HYSTERESIS: f64 = 1.3;
-/// The encoder is told of a rate that differs by more.
+/// Relative change of the rate above which the encoder is told.
 const STEP: f64 = 0.02;
 
-/// Size and rate of the picture, at the most.
+/// Largest size and frame rate of the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// Width in pixels, a multiple of 64.
@@ -46,7 +46,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Size and rate that `rate` is enough for, beside the present ones.
+    /// Size and frame rate for which `rate` is enough, given the present ones.
     fn at(self, rate: f64, present: Option<Self>) -> Self {
         let pixels = (self.width * self.height) as f64 * f64::from(self.frame_rate);
         let is_below = |bound: f64, is_now: bool| rate < pixels * bound * if is_now { HYSTERESIS } else { 1.0 };
@@ -58,10 +58,10 @@ impl Size {
     }
 }
 
-/// Wishes of the sender, which both threads see.
+/// Requests of the sender, shared by both threads.
 #[derive(Debug, Default)]
 struct Wishes {
-    /// Bits a second; 0 until the viewer has come.
+    /// Rate in bits per second; 0 until the viewer has connected.
     rate: AtomicU64,
     pause: AtomicBool,
     key: AtomicBool,
@@ -69,7 +69,7 @@ struct Wishes {
     end: AtomicBool,
 }
 
-/// A frame that was encoded.
+/// An encoded frame.
 struct Encoded {
     number: u64,
     drawn: Instant,
@@ -85,14 +85,14 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Starts an encoder, which wakes whoever sends its frames.
+    /// Starts an encoder, which wakes the thread that sends its frames.
     ///
     /// # Errors
     /// The encoder can't be made.
     pub fn start(size: Size, wake: Wake) -> Result<Self, openh264::Error> {
         let wishes = Arc::new(Wishes::default());
         let (to, frames) = sync_channel(MAX_WAITING);
-        // An encoder that can't be made at all is known before a thread is started.
+        // Fail before a thread is started if an encoder can't be made at all.
         encoder(size, 1_000_000)?;
         let thread = Some(thread::spawn({
             let wishes = Arc::clone(&wishes);
@@ -107,7 +107,7 @@ impl Drop for Pictures {
         self.wishes.end.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // What it panicked with is on the terminal.
+            // The panic message is on the terminal.
             let _ = thread.join();
         }
     }
@@ -198,7 +198,7 @@ impl Studio {
                 return;
             }
             let interval = Duration::from_secs(1) / size.frame_rate;
-            // Frames that were missed are not made up for.
+            // Missed frames are not made up for.
             next = (next + interval).max(Instant::now());
             thread::sleep(next.saturating_duration_since(Instant::now()));
         }
@@ -210,7 +210,7 @@ impl Studio {
         let drawn = Instant::now();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() / 100;
         picture.draw(Strip { frame: self.number as u32, time: time as u32 });
-        // What can't be encoded is a frame that is left out, as is what the encoder skips to keep its rate.
+        // A frame that can't be encoded is left out, like one that the encoder skips to keep its rate.
         let Ok(stream) = encoder.encode(picture) else { return true };
         let payloads = self.payloader.payload(MAX_PAYLOAD as usize, &stream.to_vec().into()).unwrap_or_default();
         if payloads.is_empty() {
@@ -218,7 +218,7 @@ impl Studio {
         }
         match self.to.try_send(Encoded { number: self.number, drawn, payloads }) {
             Ok(()) => self.wake.wake(),
-            // Those that follow refer to what is left out.
+            // Later frames refer to the frame that is left out.
             Err(TrySendError::Full(_)) => self.wishes.key.store(true, Relaxed),
             Err(TrySendError::Disconnected(_)) => return false,
         }
@@ -232,12 +232,12 @@ fn encoder(size: Size, rate: u64) -> Result<Encoder, openh264::Error> {
         .usage_type(UsageType::CameraVideoRealTime)
         .complexity(Complexity::Low)
         .rate_control_mode(RateControlMode::Bitrate)
-        // Without it the rate is not kept.
+        // The encoder keeps the rate only with this.
         .skip_frames(true)
         .scene_change_detect(false)
         .background_detection(false)
         .adaptive_quantization(false)
-        // Key frames are asked for.
+        // Key frames only come on request.
         .intra_frame_period(IntraFramePeriod::from_num_frames(0))
         .max_frame_rate(FrameRate::from_hz(size.frame_rate as f32))
         .bitrate(Bits::from_bps(u32::try_from(rate).unwrap_or(u32::MAX)))
@@ -245,14 +245,14 @@ fn encoder(size: Size, rate: u64) -> Result<Encoder, openh264::Error> {
     let mut encoder = Encoder::with_api_config(OpenH264API::from_source(), config)?;
     let mut picture = Picture::new(size.width, size.height);
     picture.draw(Strip { frame: 0, time: 0 });
-    // The encoder knows its size, and takes a rate, from its first picture on.
+    // The encoder knows its size and takes a rate only after its first picture.
     encoder.encode(&picture)?;
     set_rate(&mut encoder, rate);
     encoder.force_intra_frame();
     Ok(encoder)
 }
 
-/// Tells the encoder a new rate; one that it refuses stays as it was.
+/// Tells the encoder a new rate; if it refuses, the old rate stays.
 #[allow(unsafe_code)]
 fn set_rate(encoder: &mut Encoder, rate: u64) {
     let mut info = SBitrateInfo { iLayer: SPATIAL_LAYER_0, iBitrate: i32::try_from(rate).unwrap_or(i32::MAX) };

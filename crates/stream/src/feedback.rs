@@ -1,4 +1,4 @@
-//! Reports of a browser as those that the sender reads: RFC 8888, or transport-wide feedback.
+//! Converts a browser's reports, RFC 8888 or transport-wide feedback, to the reports that the sender reads.
 
 use rtc::interceptor::convert_twcc;
 use rtc::rtcp::transport_feedbacks::cc_feedback_report::{CcFeedbackReport, CcFeedbackReportBlock};
@@ -6,12 +6,12 @@ use rtc::rtcp::transport_feedbacks::transport_layer_cc::TransportLayerCc;
 use tidemark_core::{Duration, Ecn, Instant};
 use tidemark_senders::payload::{Metric, Metrics, Report};
 
-/// Begin of the receiver's time: beyond any arrival time that a first report may have before it, 8 s.
+/// Start of the receiver's time: 8 s, more than any arrival in the first report can lie before the report.
 const BEGIN: Instant = Instant::from_millis(60_000);
 /// Unit of a transport-wide report's reference time (draft-holmer-rmcat-transport-wide-cc-extensions-01 3.1).
 const REFERENCE: Duration = Duration::from_millis(64);
 
-/// A counter of the receiver that wraps, as time: `BITS` bits, in units of `unit`.
+/// A wrapping counter of the receiver as time: `BITS` bits in units of `unit`.
 #[derive(Clone, Copy, Debug)]
 struct Wrapping<const BITS: u32> {
     unit: Duration,
@@ -23,7 +23,7 @@ impl<const BITS: u32> Wrapping<BITS> {
         Self { unit, newest: None }
     }
 
-    /// Time of a value, which lies within half of the range of the newest one.
+    /// Time of a value, which must be within half a range of the newest one.
     fn at(&mut self, value: u32) -> Instant {
         let Some((newest, at)) = self.newest else {
             self.newest = Some((value, BEGIN));
@@ -40,7 +40,7 @@ impl<const BITS: u32> Wrapping<BITS> {
     }
 }
 
-/// The receiver's clock, and the numbers of what was sent.
+/// The receiver's clock, and the numbers of sent packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Reports {
     /// RFC 8888 3.1: the middle 32 bits of an NTP timestamp.
@@ -48,7 +48,7 @@ pub(crate) struct Reports {
     reference: Wrapping<24>,
 }
 
-/// Number of a packet whose last 16 bits are these, the newest of the `sent` that it can be; `None` if there is none.
+/// Number of the newest of the `sent` packets whose last 16 bits are these; `None` if there is none.
 fn unwrapped(number: u16, sent: u64) -> Option<u64> {
     let newest = sent.checked_sub(1)?;
     newest.checked_sub(u64::from((newest as u16).wrapping_sub(number)))
@@ -56,11 +56,11 @@ fn unwrapped(number: u16, sent: u64) -> Option<u64> {
 
 impl Reports {
     pub(crate) fn new() -> Self {
-        // 1/65536 s is no whole number of nanoseconds: 15258.79, 14 us a second less, as much as clocks drift.
+        // 1/65536 s is 15258.79 ns. Rounding loses 14 us a second, as much as clocks drift.
         Self { ntp: Wrapping::new(Duration::from_nanos(15_259)), reference: Wrapping::new(REFERENCE) }
     }
 
-    /// Reports on the stream `ssrc`, of which `sent` packets have left.
+    /// Reads reports on the stream `ssrc`, of which `sent` packets have left.
     pub(crate) fn ccfb(&mut self, report: &CcFeedbackReport, ssrc: u32, sent: u64) -> Vec<Report> {
         let timestamp = self.ntp.at(report.report_timestamp);
         let blocks = report.report_blocks.iter().filter(|block| block.media_ssrc == ssrc);
@@ -76,8 +76,8 @@ impl Reports {
         blocks.filter_map(read).collect()
     }
 
-    /// A report on everything that was sent, `sent` packets. It has no time of its own: that of its last arrival stands for it, so that the
-    /// round trip has the report's wait in it.
+    /// Reads a report on all streams, of which `sent` packets have left. It has no time of its own, so the last arrival's time is used; the
+    /// round trip therefore includes the report's wait.
     pub(crate) fn transport_wide(&mut self, report: &TransportLayerCc, sent: u64) -> Option<Report> {
         let begin = unwrapped(report.base_sequence_number, sent)?;
         let reference = self.reference.at(report.reference_time);
@@ -88,7 +88,7 @@ impl Reports {
             .take((sent - begin) as usize)
             .map(|fate| {
                 let arrival = fate.arrival.map(|arrival| Duration::from_nanos(arrival.as_nanos() as u64));
-                // What arrived at a time that the report does not tell arrived by its begin.
+                // A packet without an arrival time arrived before the report's start.
                 fate.arrived.then(|| arrival.map_or(reference, |arrival| reference + (arrival - base)))
             })
             .collect();
@@ -135,7 +135,7 @@ mod tests {
         assert!(reports.ccfb(&report(0, 0, &all), 7, 0).is_empty(), "before the first");
         assert_eq!(reports.ccfb(&report(0, 0, &all), 7, 3)[0].arrivals().count(), 3);
         assert!(reports.ccfb(&report(3, 0, &all), 7, 3).is_empty(), "beyond the last");
-        // What lies beyond the last packet of a long stream is an old number.
+        // In a long stream, a number beyond the last packet is an old one.
         assert_eq!(reports.ccfb(&report(3, 0, &all), 7, 65_539)[0].begin, 3);
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP for one page and WHEP: one request a connection, bounded in size and time.
+//! HTTP for one page and WHEP: one request per connection, bounded in size and time.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -27,7 +27,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A value of the query, which has no escapes.
+    /// A value of the query, without decoding of escapes.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.query
             .split('&')
@@ -36,7 +36,8 @@ impl Request {
             .map(|(_, value)| value)
     }
 
-    /// True for a client that named this machine by its address: a foreign page whose name was made to resolve to it must do nothing.
+    /// True for a client that named this machine by its address or localhost. A foreign page whose name resolves to this machine must have
+    /// no access (DNS rebinding).
     fn is_for_this_machine(&self) -> bool {
         let host = &self.host;
         host.parse::<SocketAddr>().is_ok()
@@ -66,7 +67,7 @@ impl Answer {
     }
 }
 
-/// Serves until the process ends, each connection in a thread of its own.
+/// Serves until the process ends, each connection in its own thread.
 pub(crate) fn serve(listener: TcpListener, answer: impl Fn(Request) -> Answer + Send + Sync + 'static) {
     let (connections, answer) = (Arc::new(Connections::default()), Arc::new(answer));
     thread::spawn(move || {
@@ -74,7 +75,7 @@ pub(crate) fn serve(listener: TcpListener, answer: impl Fn(Request) -> Answer + 
             let Ok(Some(connection)) = Connections::admit(&connections, &stream) else { continue };
             let answer = Arc::clone(&answer);
             thread::spawn(move || {
-                // A browser that went away is no error.
+                // A browser that has gone is not an error.
                 let _ = exchange(&stream, &*answer, || connection.has_asked());
             });
         }
@@ -85,7 +86,7 @@ fn exchange(stream: &TcpStream, answer: &impl Fn(Request) -> Answer, has_asked: 
     let request = read(stream)?;
     has_asked();
     let answer = match request {
-        None => Answer::text("400 Bad Request", "this is no request of HTTP with a body of at most 256 KiB"),
+        None => Answer::text("400 Bad Request", "this is not an HTTP request with a body of at most 256 KiB"),
         Some(request) if !request.is_for_this_machine() => {
             Answer::text("403 Forbidden", "name this machine by its address, or localhost")
         }
@@ -102,7 +103,7 @@ fn exchange(stream: &TcpStream, answer: &impl Fn(Request) -> Answer, has_asked: 
     )
 }
 
-/// Reads a request; `None` for what is none, or is too long.
+/// Reads a request; `None` for an invalid or overlong one.
 fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     let mut reader = BufReader::new(Deadline::new(stream, PATIENCE).take(MAX_HEAD));
     let mut request = Request { local: Some(stream.local_addr()?.ip().to_canonical()), ..Request::default() };
@@ -129,7 +130,7 @@ fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     if length > MAX_BODY {
         return Ok(None);
     }
-    // What came with the head is in the reader's buffer; the rest may be longer than a head.
+    // The reader's buffer has the bytes that came with the head; the rest may be longer than a head.
     reader.get_mut().set_limit(length as u64);
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
@@ -152,7 +153,7 @@ mod tests {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(text.replace("HERE", &address.to_string()).as_bytes()).unwrap();
         let mut all = String::new();
-        // One that was refused in the middle of its body may be reset.
+        // A connection refused in the middle of its body may be reset.
         let _ = stream.read_to_string(&mut all);
         all
     }

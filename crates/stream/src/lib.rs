@@ -1,9 +1,9 @@
-//! Video over WebRTC to a real browser, by the controllers of `tidemark-senders`.
+//! Video over WebRTC to a real browser, with the controllers of `tidemark-senders`.
 //!
-//! A [`Session`] is one viewer's stream, sans-IO as everything in the project: datagrams come in and go out as values, time is an argument.
-//! WebRTC's stack (`rtc`) has ICE, DTLS, SRTP and RTCP; the sender of `tidemark-senders` decides which packet leaves when, and reads the
-//! browser's reports. [`Media`] gives the frames: the encoder of a moving picture ([`Pictures`]), or a model of one ([`Generated`]). A
-//! [`Server`] has a page, WHEP's exchange, and a thread for each viewer.
+//! A [`Session`] is one viewer's stream. It is sans-IO like the rest of the project: datagrams are values and time is an argument. The
+//! WebRTC stack (`rtc`) handles ICE, DTLS, SRTP and RTCP. The sender of `tidemark-senders` decides which packet leaves when, and reads the
+//! browser's reports. [`Media`] gives the frames, from the encoder of a moving picture ([`Pictures`]) or from a model ([`Generated`]). A
+//! [`Server`] serves a page, handles WHEP, and has a thread for each viewer.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod encoder;

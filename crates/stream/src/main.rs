@@ -1,4 +1,4 @@
-//! `tidemark-stream`: a small cloud-gaming server, whose pictures a browser shows.
+//! `tidemark-stream`: a small cloud-gaming server that streams pictures to a browser.
 
 use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
@@ -14,11 +14,11 @@ use tidemark_emu::signals::Signals;
 use tidemark_senders::media::RateLimits;
 use tidemark_stream::{CONTROLLERS, Frames, Server, Settings, Size};
 
-/// Flag without which Chromium sends no reports of RFC 8888, and counts no marks.
+/// Flag that makes Chromium send RFC 8888 reports and count marks.
 const FIELD_TRIALS: &str = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/";
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Video over WebRTC to a browser, by Tidemark's congestion controllers.
+/// Stream video over WebRTC to a browser, with Tidemark's congestion controllers.
 #[derive(Parser)]
 #[command(name = "tidemark-stream", version = tidemark_version::VERSION)]
 struct Arguments {
@@ -28,51 +28,51 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Subcommands {
-    /// Serve a page that shows a moving picture, and its stream by WHEP
+    /// Serve a page with a moving picture, and its stream by WHEP
     Serve(Serve),
-    /// Open a page in Chromium, with the flag that reports of marks need
+    /// Open a page in Chromium with the flag that makes it report marks
     Open(Open),
 }
 
 #[derive(Args)]
 struct Serve {
-    /// Address of the page; streams come from the same address
+    /// Address of the page and of the streams
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Time to wait for that address, as for that of a cell which has not started
+    /// Time to wait for that address to exist, such as the address of a cell that has not started
     #[arg(long, value_name = "TIME", default_value = "60 s")]
     patience: Duration,
-    /// Controller of a viewer that chooses none
+    /// Default controller of a viewer
     #[arg(long, value_name = "CONTROLLER", default_value = "scream", value_parser = PossibleValuesParser::new(CONTROLLERS.map(|(name, _)| name)))]
     controller: String,
-    /// Send as Not-ECT what a viewer has not asked for with L4S
+    /// Send streams as Not-ECT unless the viewer asks for L4S
     #[arg(long)]
     no_l4s: bool,
-    /// Send frames of TR 38.838's model, which no browser decodes
+    /// Send frames of the TR 38.838 model, which no browser decodes
     #[arg(long)]
     frames: bool,
     /// Width and height of the picture: multiples of 64 and 36
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x360", value_parser = size)]
     size: (usize, usize),
-    /// Frames a second
+    /// Frames per second
     #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=120))]
     frame_rate: u32,
-    /// Least rate
+    /// Minimum rate
     #[arg(long, value_name = "RATE", default_value = "150 kbit/s")]
     min: BitRate,
-    /// Rate at the begin
+    /// Initial rate
     #[arg(long, value_name = "RATE", default_value = "1 Mbit/s")]
     initial: BitRate,
-    /// Largest rate
+    /// Maximum rate
     #[arg(long, value_name = "RATE", default_value = "8 Mbit/s")]
     max: BitRate,
-    /// Threshold of the network below which nothing is marked, for cl4s
+    /// For cl4s: the network's threshold below which nothing is marked
     #[arg(long, value_name = "TIME", default_value = "5 ms")]
     low: Duration,
-    /// Threshold of the network above which everything is marked, for cl4s
+    /// For cl4s: the network's threshold above which everything is marked
     #[arg(long, value_name = "TIME", default_value = "10 ms")]
     high: Duration,
-    /// Viewers at a time
+    /// Most viewers at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     viewers: u16,
     /// Folder for the results of each viewer
@@ -82,22 +82,22 @@ struct Serve {
 
 #[derive(Args)]
 struct Open {
-    /// Address of the page, as in http://100.96.0.1:8080
+    /// Address of the page, such as http://100.96.0.1:8080
     url: String,
-    /// Print the command instead
+    /// Print Chromium's command instead of running it
     #[arg(long)]
     print: bool,
-    /// Show no window, for a machine without a screen
+    /// Open no window, for a machine without a screen
     #[arg(long)]
     headless: bool,
-    /// Seconds after which the browser is ended
+    /// Seconds after which the browser is closed
     #[arg(long, value_name = "SECONDS")]
     time: Option<u64>,
 }
 
 /// Reads WIDTHxHEIGHT.
 fn size(text: &str) -> Result<(usize, usize), String> {
-    let right = || "must be WIDTHxHEIGHT, of multiples of 64 and 36, from 320x180 to 1920x1080".to_string();
+    let right = || "must be WIDTHxHEIGHT in multiples of 64 and 36, from 320x180 to 1920x1080".to_string();
     let (width, height) = text.split_once('x').ok_or_else(right)?;
     let (width, height): (usize, usize) = (width.parse().map_err(|_| right())?, height.parse().map_err(|_| right())?);
     let is_right =
@@ -145,7 +145,7 @@ impl Serve {
         Ok(())
     }
 
-    /// Waits for the address, which is the cell's.
+    /// Waits until the address exists, which the cell creates.
     fn listener(&self) -> Result<TcpListener, Box<dyn Error>> {
         let end = Instant::now() + std::time::Duration::from_nanos(self.patience.as_nanos());
         loop {
@@ -171,7 +171,7 @@ impl Open {
                 BROWSERS.join(", ")
             )
         })?;
-        // A profile of its own: a browser that runs already would open the page without the flag.
+        // A separate profile: a browser that is already running would open the page without the flag.
         let profile = std::env::temp_dir().join(format!("tidemark-stream-{}", std::process::id()));
         let mut command = self.command(browser, &profile);
         if self.print {
@@ -180,10 +180,10 @@ impl Open {
             return Ok(());
         }
         let status = command.status();
-        // A profile that can't be removed lies in the folder for such.
+        // A profile that can't be removed stays in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&profile);
         let status = status?;
-        // 124: `timeout` ended it, as it was told to.
+        // 124: `timeout` ended it as requested.
         if status.success() || self.time.is_some() && status.code() == Some(124) {
             Ok(())
         } else {
@@ -208,9 +208,9 @@ impl Open {
             "--disable-background-networking",
             "--no-proxy-server",
         ]);
-        // A namespace without multicast has no mDNS, and then no candidate at all.
+        // A namespace without multicast has no mDNS, and so no candidate at all.
         command.arg("--disable-features=WebRtcHideLocalIpsWithMdns");
-        // Chromium has no sandbox for root, as whom a live cell's commands run.
+        // Chromium has no sandbox for root, and a live cell's commands run as root.
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }

@@ -1,4 +1,4 @@
-//! Frames on their way to a viewer: what the sender's queue counts, with the bytes that it does not see.
+//! Frames on their way to a viewer, with the bytes that the sender's queue does not see.
 
 use std::collections::VecDeque;
 
@@ -6,23 +6,23 @@ use bytes::Bytes;
 use tidemark_core::{BitRate, Instant};
 use tidemark_senders::media::{EncodedFrame, Encoder, FrameSource};
 
-/// Frames whose packets are kept; the oldest are forgotten. The sender discards what is older than 200 ms.
+/// Most frames whose packets are stored; the oldest are forgotten. The sender discards frames older than 200 ms.
 const MAX_FRAMES: usize = 256;
 
-/// A source of frames that has their bytes as well.
+/// A source of frames and their bytes.
 pub trait Media: FrameSource {
-    /// Takes the payload of the next packet of this frame, in the RTP format of H.264 (RFC 6184). Those of earlier frames are dropped: the
-    /// sender has discarded them.
+    /// Takes the payload of the next packet of this frame, in the RTP format of H.264 (RFC 6184). Packets of earlier frames are dropped,
+    /// because the sender has discarded them.
     fn payload(&mut self, frame: u64) -> Option<Bytes>;
     /// Asks for a key frame, because the viewer can't decode.
     fn refresh(&mut self);
-    /// Makes the picture white for a moment, by which a viewer measures the way from its click to its eye.
+    /// Makes the picture white for a moment, so that a viewer can measure the delay from a click to the picture.
     fn flash(&mut self) {}
-    /// Gives no frame any more, so that what was sent can be reported to the last packet.
+    /// Stops the frames, so that everything sent can be reported to the last packet.
     fn pause(&mut self);
 }
 
-/// Packets of frames that wait, by the frames' numbers.
+/// Packets of waiting frames, by frame number.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<T>(VecDeque<(u64, VecDeque<T>)>);
 
@@ -40,7 +40,7 @@ impl<T> Waiting<T> {
         }
     }
 
-    /// Takes the next packet of a frame, and drops those of earlier ones.
+    /// Takes the next packet of a frame, and drops packets of earlier frames.
     pub(crate) fn next(&mut self, frame: u64) -> Option<T> {
         while self.0.front().is_some_and(|(number, packets)| *number < frame || packets.is_empty()) {
             self.0.pop_front();
@@ -48,7 +48,7 @@ impl<T> Waiting<T> {
         self.0.front_mut().filter(|(number, _)| *number == frame)?.1.pop_front()
     }
 
-    /// Packets of the frame that came last.
+    /// Number of packets of the newest frame.
     pub(crate) fn last(&self) -> impl Iterator<Item = &T> {
         self.0.back().into_iter().flat_map(|(_, packets)| packets)
     }
@@ -58,7 +58,7 @@ impl<T> Waiting<T> {
     }
 }
 
-/// Frames of the model of an encoder (TR 38.838), whose bytes are the frame's number and zeros: nothing decodes them.
+/// Frames of an encoder model (TR 38.838). Their bytes are the frame's number and zeros, which no decoder accepts.
 #[derive(Clone, Debug)]
 pub struct Generated {
     encoder: Encoder,
@@ -67,13 +67,13 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// Frames of `encoder`.
+    /// Takes the frames of `encoder`.
     pub fn new(encoder: Encoder) -> Self {
         Self { encoder, lengths: Waiting::default(), is_paused: false }
     }
 }
 
-/// NAL header of a slice of a picture that others refer to (H.264 7.4.1).
+/// NAL header of a slice in a reference picture (H.264 7.4.1).
 const SLICE: u8 = 0x41;
 
 impl FrameSource for Generated {

@@ -1,4 +1,4 @@
-//! Agreement of the two ends before anything is sent: H.264, and a feedback on every packet.
+//! Agreement of the two ends before anything is sent: H.264, and feedback on every packet.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -22,17 +22,17 @@ use tidemark_senders::media::ReportFormat;
 
 use crate::tap::Tap;
 
-/// Longest offer, in bytes. Chromium's for one picture has some 6 kB.
+/// Longest offer in bytes. Chromium's offer for one picture has some 6 kB.
 pub const MAX_OFFER: usize = 64 * 1024;
-/// Transport-wide numbers in a header extension.
+/// Header extension with transport-wide numbers.
 const TRANSPORT_WIDE: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
-/// Constrained baseline, level 3.1, which every browser decodes; packets of fragments and aggregates (RFC 6184 8.1).
+/// Constrained baseline, level 3.1, which every browser decodes, in packets with fragments and aggregates (RFC 6184 8.1).
 const FORMAT: &str = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f";
-/// Time without a sign of the viewer until it counts as away, and from there until it is forgotten.
+/// Silence after which a viewer counts as away, and further silence after which it is forgotten.
 const AWAY: Duration = Duration::from_secs(4);
 const FORGOTTEN: Duration = Duration::from_secs(4);
 
-/// Feedback that both ends know.
+/// Feedback that both ends support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
@@ -40,12 +40,12 @@ pub enum Feedback {
     Rfc8888,
     /// Transport-wide feedback: arrival times, but no marks.
     TransportWide,
-    /// No feedback: the rate stays as it is.
+    /// No feedback: the rate is fixed.
     None,
 }
 
 impl Feedback {
-    /// Feedback that an offer has, RFC 8888 unless the controller ignores marks and wants finer times.
+    /// Chooses feedback from an offer: RFC 8888, unless the controller ignores marks and wants finer times.
     fn offered(offer: &str, wanted: ReportFormat) -> Self {
         let has = |feedback: &str| {
             offer.lines().any(|line| line.starts_with("a=rtcp-fb:") && line.trim_end().ends_with(feedback))
@@ -63,13 +63,13 @@ impl Feedback {
 /// Reason why an offer can't be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// Length beyond any browser's.
-    #[error("the offer has {0} bytes, and may have {MAX_OFFER}")]
+    /// Longer than any browser's offer.
+    #[error("the offer has {0} bytes, more than {MAX_OFFER}")]
     TooLong(usize),
-    /// Media other than one video that is received.
+    /// Media other than a single video to receive.
     #[error("the offer must ask for one video, with a=recvonly and H.264, and nothing else")]
     NoVideo,
-    /// Content that is not understood.
+    /// Content that can't be parsed.
     #[error("the offer can't be read: {0}")]
     Unreadable(#[from] Error),
 }
@@ -107,7 +107,7 @@ pub(crate) fn answer(
     if !video.starts_with("m=video") || !offer.to_ascii_uppercase().contains("H264/90000") {
         return Err(Refused::NoVideo);
     }
-    // Names of mDNS can't be looked up here; the viewer's checks tell its address (RFC 8445 7.3.1.3).
+    // mDNS names can't be looked up here; the viewer's checks reveal its address (RFC 8445 7.3.1.3).
     let offer: String =
         offer.lines().filter(|line| !line.contains(".local ")).flat_map(|line| [line.trim_end(), "\r\n"]).collect();
     let feedback = Feedback::offered(&offer, wanted);
@@ -153,7 +153,7 @@ pub(crate) fn answer(
     Ok(Agreed { track, ssrc, payload_type, feedback, extension, answer, connection })
 }
 
-/// Codec and feedback that are offered in return.
+/// Codec and feedback of the answer.
 fn media_engine(feedback: Feedback) -> Result<(MediaEngine, RTCRtpCodec), Error> {
     let mut rtcp_feedback = vec![capability("nack", ""), capability("nack", "pli"), capability("ccm", "fir")];
     match feedback {

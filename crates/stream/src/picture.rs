@@ -1,15 +1,15 @@
-//! A moving test picture: a pattern that scrolls, noise that makes it cost bits, a bar that runs, and the strip.
+//! A moving test picture: a scrolling pattern, noise that costs bits, a moving bar, and the strip.
 
 use openh264::formats::YUVSource;
 
 use crate::strip::Strip;
 
-/// Frames that a flash lasts.
+/// Length of a flash in frames.
 const FLASH: u32 = 6;
 /// Largest deviation of the noise, in steps of luma.
 const NOISE: u32 = 16;
 
-/// A picture of I420, drawn anew for each frame.
+/// A picture in I420, redrawn for each frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     width: usize,
@@ -43,7 +43,7 @@ impl Picture {
         let bar = shift * 7 % self.width;
         for (y, line) in self.luma.chunks_exact_mut(self.width).enumerate() {
             for (x, pixel) in line.iter_mut().enumerate() {
-                // xorshift32, a draw for each pixel.
+                // xorshift32, one number for each pixel.
                 self.bits ^= self.bits << 13;
                 self.bits ^= self.bits >> 17;
                 self.bits ^= self.bits << 5;

@@ -1,4 +1,4 @@
-//! Results of one viewer: a folder with a summary, a series, and the frames that it saw.
+//! Results of one viewer: a folder with a summary, a series, and the frames that were shown.
 
 use std::fs;
 use std::io;
@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::negotiation::Feedback;
 use crate::session::Status;
 
-/// Rows of the series that are kept: an hour of them.
+/// Most rows of the series, enough for an hour.
 const MAX_ROWS: usize = 36_000;
-/// Frames that are kept: four hours of them.
+/// Most frames, enough for four hours.
 const MAX_FRAMES: usize = 500_000;
 
 /// State at one time. Counters are totals.
@@ -20,7 +20,7 @@ const MAX_FRAMES: usize = 500_000;
 pub(crate) struct Row {
     /// Time since the first picture, in seconds.
     pub(crate) time_s: f64,
-    /// Rate that the controller asks for, and that at which packets left since the row before, in Mbit/s of IP packets.
+    /// The controller's target rate, and the rate of packets sent since the previous row, in Mbit/s of IP packets.
     pub(crate) target_mbps: f64,
     pub(crate) sent_mbps: f64,
     /// Smoothed round-trip time.
@@ -36,7 +36,7 @@ pub(crate) struct Row {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shown {
-    /// Number of each frame, its delay from when it was drawn to when it was shown in ms, and its width in pixels.
+    /// Number of each frame, its delay from drawn to shown in ms, and its width in pixels.
     frames: Vec<(u32, f64, u32)>,
     /// `inbound-rtp` of the browser's statistics.
     inbound: Value,
@@ -137,7 +137,7 @@ impl Record {
     }
 }
 
-/// Quantiles by rank; `None` of nothing.
+/// Quantiles by rank; `None` without values.
 fn quantiles(values: impl Iterator<Item = f64>) -> Option<Quantiles> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The server: its page, WHEP's exchange, and the viewers.
+//! The server: its page, WHEP, and the viewers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,32 +27,32 @@ const PAGE: &str = include_str!("page.html");
 pub enum Frames {
     /// The encoder of a moving picture.
     Encoder,
-    /// The model of TR 38.838, which no browser decodes.
+    /// The TR 38.838 model, whose frames no browser decodes.
     Generator,
 }
 
 /// Settings of the server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Controller of a viewer that names none.
+    /// Default controller of a viewer.
     pub controller: String,
-    /// True if its packets may be marked.
+    /// True if packets are sent as ECT by default.
     pub l4s: bool,
     /// Origin of the frames.
     pub frames: Frames,
     /// Size and rate of the picture.
     pub size: Size,
-    /// Rates between which it moves.
+    /// Range of the stream's rate, and the rate at the start.
     pub rates: RateLimits,
     /// Thresholds of the network's marking, for cL4S.
     pub thresholds: (Duration, Duration),
-    /// Viewers at a time.
+    /// Most viewers at a time.
     pub viewers: usize,
-    /// Folder of the results, where any are wanted.
+    /// Folder of the results, if any are wanted.
     pub out: Option<PathBuf>,
 }
 
-/// Names of the controllers, with the sentence that a page shows.
+/// Names of the controllers, with the page's description.
 pub const CONTROLLERS: [(&str, &str); 6] = [
     ("scream", "SCReAM version 2"),
     ("sl4s", "sL4S"),
@@ -63,10 +63,10 @@ pub const CONTROLLERS: [(&str, &str); 6] = [
 ];
 
 impl Settings {
-    /// Checks what can be checked before a viewer comes.
+    /// Checks the settings before a viewer connects.
     ///
     /// # Errors
-    /// The field that cannot be used, with what would be right.
+    /// The invalid field, with valid values.
     pub fn validate(&self) -> Result<(), ConfigError> {
         CONTROLLERS.iter().try_for_each(|(name, _)| self.config(name).map_or(Ok(()), |config| config.validate()))
     }
@@ -108,9 +108,9 @@ pub struct Server {
 
 #[derive(Default)]
 struct Viewers {
-    /// Viewers by the last part of their resource's path, which nobody can guess.
+    /// Viewers by the last part of their resource's path, which can't be guessed.
     by_name: BTreeMap<String, Viewer>,
-    /// Viewers so far.
+    /// Number of viewers so far.
     count: u64,
 }
 
@@ -194,15 +194,15 @@ impl Server {
         let made = self.settings.controller(controller);
         let made = made.ok_or_else(|| Answer::text("400 Bad Request", format!("controller: one of {}", names())))?;
         let local = request.local.unwrap_or(IpAddr::from([127, 0, 0, 1]));
-        // One lock from the count of viewers to the new one: two that come at once must not both find the last place.
+        // Keep the lock from the count to the new viewer, so that two at once can't both take the last place.
         let mut viewers = self.lock();
         viewers.by_name.retain(|_, viewer| !viewer.is_over());
         if viewers.by_name.len() >= self.settings.viewers {
-            let text = format!("{} viewers are served already: see --viewers", self.settings.viewers);
+            let text = format!("{} viewers are connected already: raise --viewers", self.settings.viewers);
             return Err(Answer::text("503 Service Unavailable", text));
         }
         if request.body.len() > MAX_OFFER {
-            return Err(Answer::text("413 Content Too Large", format!("an offer has at most {MAX_OFFER} bytes")));
+            return Err(Answer::text("413 Content Too Large", format!("an offer can have at most {MAX_OFFER} bytes")));
         }
         let name = random().map(|number: [u8; 8]| format!("{:016x}", u64::from_ne_bytes(number))).map_err(broken)?;
         viewers.count += 1;
@@ -234,7 +234,7 @@ impl Server {
 }
 
 fn unknown() -> Answer {
-    Answer::text("404 Not Found", "no such viewer: it has gone, and was forgotten")
+    Answer::text("404 Not Found", "no such viewer: it may have gone")
 }
 
 fn random<const N: usize>() -> io::Result<[u8; N]> {

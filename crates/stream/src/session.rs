@@ -1,4 +1,4 @@
-//! One viewer's stream, sans-IO: datagrams in, datagrams out, and a deadline.
+//! One viewer's stream, sans-IO: it takes and gives datagrams, and names its next deadline.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -23,30 +23,30 @@ use crate::media::Media;
 use crate::negotiation::{self, Agreed, Feedback, Refused};
 use crate::tap::Tap;
 
-/// Time that a viewer has to connect.
+/// Longest time for a viewer to connect.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Clock of H.264 in RTP, in ticks a second (RFC 6184 8.1).
+/// RTP clock of H.264 in ticks per second (RFC 6184 8.1).
 const CLOCK: u64 = 90_000;
 
-/// A datagram that leaves.
+/// A datagram to send.
 #[derive(Debug)]
 pub struct Datagram {
     /// The viewer's address.
     pub to: SocketAddr,
     /// The ECN field.
     pub ecn: Ecn,
-    /// UDP's payload.
+    /// The UDP payload.
     pub bytes: BytesMut,
 }
 
 /// Progress of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// The viewer has not come yet.
+    /// The viewer has not connected yet.
     Connecting,
-    /// Pictures leave.
+    /// Frames are sent.
     Streaming,
-    /// The viewer has gone, or did not come.
+    /// The viewer has gone, or never connected.
     Over,
 }
 
@@ -55,21 +55,21 @@ pub enum State {
 pub struct Status {
     /// Progress.
     pub state: State,
-    /// Feedback that was agreed on.
+    /// Negotiated feedback.
     pub feedback: Feedback,
-    /// The sender's.
+    /// The sender's counters.
     pub sender: Stats,
-    /// Reports that were read.
+    /// Reports read.
     pub reports: u64,
-    /// Key frames that the viewer asked for.
+    /// Key frames requested by the viewer.
     pub refreshes: u64,
-    /// Packets that were retransmitted.
+    /// Packets retransmitted.
     pub retransmitted: u64,
-    /// Packets that were asked for once more and not retransmitted.
+    /// Packets requested again but not retransmitted.
     pub refused: u64,
 }
 
-/// Parts that wait until the viewer has connected.
+/// Parts that are set up once the viewer has connected.
 struct Prepared<M> {
     frames: M,
     controller: Box<dyn MediaController + Send>,
@@ -83,24 +83,24 @@ pub struct Session<M> {
     prepared: Option<Prepared<M>>,
     video: VideoConfig,
     sender: Option<Sender<M>>,
-    /// Begin of the sender's time.
+    /// Start of the sender's time.
     epoch: Instant,
     reports: Reports,
     is_marked: bool,
     media_ecn: Ecn,
     state: State,
-    /// Packets sent, and the RTP time of the last of them.
+    /// Packets sent, and the RTP time of the last one.
     sent: u64,
     timestamp: u32,
     read: u64,
     refreshes: u64,
 }
 
-/// Choices of a stream.
+/// Parameters of a stream.
 pub struct Choice {
     /// The controller.
     pub controller: Box<dyn MediaController + Send>,
-    /// Video, of which start and the time after which frames are dropped count.
+    /// Video, of which only the start and the age limit of frames are used.
     pub video: VideoConfig,
     /// True if packets carry the controller's codepoint, false for Not-ECT.
     pub l4s: bool,
@@ -112,7 +112,7 @@ impl<M: Media> Session<M> {
     /// Answers `offer` for a socket at `local`; gives the session with its answer.
     ///
     /// # Errors
-    /// An offer that can't be read, or that asks for something else than one video.
+    /// An offer that can't be read, or that asks for anything but one video.
     pub fn answer(
         now: Instant,
         offer: &str,
@@ -147,7 +147,7 @@ impl<M: Media> Session<M> {
         Ok((session, answer))
     }
 
-    /// Takes a datagram that came from `from`. What can't be read changes nothing.
+    /// Takes a datagram from `from`. An unreadable one changes nothing.
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) {
         let transport = TransportContext {
             local_addr: self.local,
@@ -155,12 +155,12 @@ impl<M: Media> Session<M> {
             ecn: None,
             transport_protocol: TransportProtocol::UDP,
         };
-        // The stack's error is about this datagram alone.
+        // The stack's error is only about this datagram.
         let _ = self.agreed.connection.handle_read(TaggedBytesMut { now, transport, message: BytesMut::from(bytes) });
         self.look(now);
     }
 
-    /// Does what is due.
+    /// Handles due deadlines.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.agreed.connection.poll_timeout().is_some_and(|at| at <= now) {
             let _ = self.agreed.connection.handle_timeout(now);
@@ -198,9 +198,9 @@ impl<M: Media> Session<M> {
         [self.agreed.connection.poll_timeout(), sender, connecting].into_iter().flatten().min()
     }
 
-    /// Says goodbye to the viewer; what is left to send says so.
+    /// Closes the stream; the remaining datagrams tell the viewer.
     pub fn close(&mut self) {
-        // What can't be closed is open no more.
+        // A connection that can't be closed is closed already.
         let _ = self.agreed.connection.close();
         self.state = State::Over;
     }
@@ -233,9 +233,9 @@ impl<M: Media> Session<M> {
         tidemark_core::Instant::from_nanos(now.saturating_duration_since(self.epoch).as_nanos() as u64)
     }
 
-    /// Reads what the stack has to say.
+    /// Reads the stack's events.
     fn look(&mut self, now: Instant) {
-        // Nothing is received but RTCP, which the tap has.
+        // Only RTCP is received, and the tap takes it.
         while self.agreed.connection.poll_read().is_some() {}
         while let Some(event) = self.agreed.connection.poll_event() {
             if let RTCPeerConnectionEvent::OnConnectionStateChangeEvent(state) = event {
@@ -286,7 +286,7 @@ impl<M: Media> Session<M> {
     fn write(&mut self, now: Instant, packet: Packet<Payload>) {
         let Payload::Rtp(RtpPacket { seq, frame, marker, .. }) = packet.payload else { return };
         self.sent = seq + 1;
-        // A frame without its bytes was forgotten: a loss.
+        // A frame without bytes was forgotten, which is a loss.
         let Some(payload) = self.payload(&frame) else { return };
         self.media_ecn = if self.is_marked { packet.ecn } else { Ecn::NotEct };
         if frame.number != FramePart::PADDING {
@@ -302,11 +302,11 @@ impl<M: Media> Session<M> {
             ..Default::default()
         };
         if let Some(id) = self.agreed.extension {
-            // It fails for an identifier that nobody agrees on.
+            // It fails only for an identifier that was not negotiated.
             let _ = header.set_extension(id, Bytes::copy_from_slice(&(seq as u16).to_be_bytes()));
         }
         if let Some(mut track) = self.agreed.connection.rtp_sender(self.agreed.track) {
-            // A packet that the stack refuses is lost, as on any path.
+            // A packet that the stack refuses counts as lost.
             let _ = track.write_rtp(now, rtp::Packet { header, payload });
         }
     }
@@ -319,7 +319,7 @@ impl<M: Media> Session<M> {
     }
 }
 
-/// Makes a controller that keeps the rate with which another one begins, which would without feedback sit at its least.
+/// Makes a controller that keeps another one's initial rate. Without feedback, that one would stay at its minimum rate.
 fn fixed(controller: Box<dyn MediaController + Send>) -> Box<dyn MediaController + Send> {
     match (FixedConfig { rate: controller.target_rate() }).transport() {
         Transport::Rtp(fixed) => fixed(),
@@ -327,7 +327,7 @@ fn fixed(controller: Box<dyn MediaController + Send>) -> Box<dyn MediaController
     }
 }
 
-/// Makes filler data (H.264 7.3.2.7), which no decoder shows.
+/// Makes filler data (H.264 7.3.2.7), which decoders ignore.
 fn filler(len: u32) -> Bytes {
     const FILLER: u8 = 12;
     let mut bytes = vec![0xFF; len.max(2) as usize];
@@ -336,7 +336,7 @@ fn filler(len: u32) -> Bytes {
     bytes.into()
 }
 
-/// True for RTP among what shares a port with it (RFC 7983 7, RFC 5761 4).
+/// True for RTP among the protocols that share its port (RFC 7983 7, RFC 5761 4).
 fn is_rtp(bytes: &[u8]) -> bool {
     matches!(bytes, [128..=191, second, ..] if !(64..=95).contains(&(second & 0x7F)))
 }

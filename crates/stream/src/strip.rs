@@ -1,8 +1,8 @@
-//! A strip of the picture that a machine reads: number and time of the frame, in black and white cells.
+//! A machine-readable strip in the picture: number and time of the frame, in black and white cells.
 
-/// Cells of a row, and rows.
+/// Cells per row, and number of rows.
 pub const CELLS: (usize, usize) = (32, 2);
-/// Height of a row, as a part of the picture's.
+/// Height of a row, as a fraction of the picture's height.
 const ROWS: usize = 18;
 const BLACK: u8 = 16;
 const WHITE: u8 = 235;
@@ -12,12 +12,12 @@ const WHITE: u8 = 235;
 pub struct Strip {
     /// Number of the frame, modulo 2^24.
     pub frame: u32,
-    /// Time at which it was drawn, in units of 100 us since 1970, modulo 2^32.
+    /// Time of drawing, in units of 100 us since 1970, modulo 2^32.
     pub time: u32,
 }
 
 impl Strip {
-    /// 24 bits of the number, 8 that check, 32 of the time.
+    /// 24 bits of the number, 8 check bits, 32 bits of the time.
     fn bits(self) -> u64 {
         let number = u64::from(self.frame & 0xFF_FFFF);
         let checked = number << 40 | u64::from(self.time);
@@ -37,7 +37,7 @@ impl Strip {
         }
     }
 
-    /// Reads the strip of a picture's luma; `None` where there is none.
+    /// Reads the strip from a picture's luma; `None` if there is none.
     pub fn read(luma: &[u8], stride: usize, width: usize, height: usize) -> Option<Self> {
         let (columns, rows) = CELLS;
         let (cell, row_height) = (width / columns, height / ROWS);
@@ -50,7 +50,7 @@ impl Strip {
     }
 }
 
-/// Remainder of the bits by x^8 + x^2 + x + 1 (CRC-8), inverted, so that a black picture is none.
+/// Remainder of the bits by x^8 + x^2 + x + 1 (CRC-8), inverted so that a black picture is not a valid strip.
 fn check(bits: u64) -> u8 {
     !bits.to_be_bytes().iter().fold(0, |crc: u8, byte| {
         (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 == 0 { crc << 1 } else { crc << 1 ^ 0x07 })

@@ -1,4 +1,4 @@
-//! The interceptor closest to the wire: it hands RTCP over that WebRTC's stack would keep to itself, and bounds retransmissions.
+//! The interceptor closest to the wire: it hands over RTCP packets that the WebRTC stack would consume, and limits retransmissions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,14 @@ use rtc::rtcp;
 use rtc::sansio::Protocol;
 use rtc::shared::error::Error;
 
-/// RTCP packets that wait to be read; more are dropped. The session reads after each datagram.
+/// Most RTCP packets that wait to be read; more are dropped. The session reads after each datagram.
 const MAX_WAITING: usize = 64;
-/// Retransmissions are at most one byte in so many of what was sent: a peer that asks for everything gets that share.
+/// Retransmissions are at most one byte in this many sent bytes, even for a peer that requests everything again.
 const SHARE: u64 = 8;
-/// Bytes of retransmissions that may be saved up.
+/// Most bytes of retransmissions that can be saved up.
 const MAX_SAVED: u64 = 64 * 1500;
 
-/// A tap with its two ends: the interceptor in the stack, and the session that reads.
+/// A tap, shared by the interceptor in the stack and the session that reads.
 #[derive(Clone, Default)]
 pub(crate) struct Tap(Arc<Mutex<Inside>>);
 
@@ -29,12 +29,12 @@ struct Inside {
 }
 
 impl Tap {
-    /// The RTCP packet that came first.
+    /// Takes the oldest RTCP packet.
     pub(crate) fn take(&self) -> Option<Box<dyn rtcp::Packet>> {
         self.lock().received.pop_front()
     }
 
-    /// Packets that were retransmitted, and those that were not because too many were asked for.
+    /// Packets retransmitted, and packets refused because too many were requested.
     pub(crate) fn retransmissions(&self) -> (u64, u64) {
         let inside = self.lock();
         (inside.retransmitted, inside.refused)
@@ -48,7 +48,7 @@ impl Tap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True for a packet that may leave.
+    /// True for a packet that may be sent.
     fn admits(&self, packet: &TaggedPacket) -> bool {
         let Packet::Rtp(rtp) = &packet.message.packet else { return true };
         let size = rtp.payload.len() as u64;

@@ -21,12 +21,12 @@ use crate::wake::Wake;
 
 /// Time between two rows of the series.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Largest datagram that is read; a viewer sends feedback alone.
+/// Largest datagram that is read; a viewer only sends feedback.
 const MAX_DATAGRAM: usize = 2048;
-/// Datagrams that are read before packets leave again.
+/// Datagrams that are read before packets are sent again.
 const BURST: usize = 64;
 
-/// State that a page is told.
+/// State shown on a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Told<'a> {
     controller: &'a str,
@@ -36,7 +36,7 @@ pub(crate) struct Told<'a> {
     rows: &'a [Row],
 }
 
-/// Side of a viewer that the server has.
+/// The server's handle of a viewer.
 pub(crate) struct Viewer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -59,14 +59,14 @@ impl Shared {
     }
 }
 
-/// Parts that a thread begins with.
+/// Parts that a thread starts with.
 pub(crate) struct Start<M> {
     pub(crate) session: Session<M>,
     pub(crate) socket: EcnSocket,
     pub(crate) wake: Wake,
     pub(crate) controller: String,
     pub(crate) l4s: bool,
-    /// Folder of the results, where any are wanted.
+    /// Folder of the results, if any are wanted.
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -119,18 +119,18 @@ impl Viewer {
         self.shared.wake.wake();
     }
 
-    /// Sends no frame any more.
+    /// Stops the frames.
     pub(crate) fn pause(&self) {
         self.shared.pause.store(true, Relaxed);
         self.shared.wake.wake();
     }
 
-    /// Ends the stream, once what is left has been written.
+    /// Ends the stream, after the remaining datagrams have been sent.
     pub(crate) fn close(mut self) {
         self.shared.close.store(true, Relaxed);
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
-            // What it panicked with is on the terminal.
+            // The panic message is on the terminal.
             let _ = thread.join();
         }
     }
@@ -154,7 +154,7 @@ fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -
             frames.pause();
         }
         for _ in 0..BURST {
-            // Where none waits, and for what the system says of a datagram that was sent before.
+            // No datagram waits, or the system reports an error of an earlier one.
             let Ok((length, from, _)) = socket.try_receive(&mut buffer) else { break };
             session.handle_datagram(Instant::now(), from, &buffer[..length]);
         }
@@ -167,7 +167,7 @@ fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -
             state.1 = Some(session.status());
         }
         let until = session.next_deadline().map_or(INTERVAL, |at| at.saturating_duration_since(Instant::now()));
-        // A signal is for the main thread.
+        // Signals are handled by the main thread.
         let _ = shared.wake.wait(socket.as_fd(), until.min(INTERVAL));
     }
     send(&mut session, socket);
@@ -176,12 +176,12 @@ fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -
 
 fn send<M: Media>(session: &mut Session<M>, socket: &EcnSocket) {
     while let Some(datagram) = session.poll_transmit(Instant::now()) {
-        // A viewer that can't be reached does not answer, and is forgotten for that.
+        // A viewer that can't be reached does not answer, so it is forgotten soon.
         let _: io::Result<()> = socket.send(&datagram.bytes, datagram.to, datagram.ecn);
     }
 }
 
-/// Rows at their times.
+/// Writes rows at regular times.
 #[derive(Default)]
 struct Series {
     begin: Option<Instant>,
@@ -215,7 +215,7 @@ impl Series {
     }
 }
 
-/// Makes a socket at `ip`; gives its address as well.
+/// Makes a socket at `ip`; also gives its address.
 ///
 /// # Errors
 /// An error of the system.

@@ -1,4 +1,4 @@
-//! A bell between two threads, which one of them waits for beside its socket (eventfd(2)).
+//! A bell between two threads: one waits for it and for its socket at the same time (eventfd(2)).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-/// The bell. Both threads have one, and it rings once however often it was rung.
+/// The bell, held by both threads. Several rings before a wait count as one.
 #[derive(Clone, Debug)]
 pub struct Wake(Arc<OwnedFd>);
 
 impl Wake {
-    /// Makes one.
+    /// Makes a bell.
     ///
     /// # Errors
     /// The system has no descriptor left.
@@ -22,11 +22,11 @@ impl Wake {
 
     /// Wakes the thread that waits.
     pub fn wake(&self) {
-        // It fails where it has been rung 2^64 times.
+        // It fails only after 2^64 rings.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Waits for the bell or for something to read from `socket`, at most for `timeout`.
+    /// Waits for the bell or for data on `socket`, at most for `timeout`.
     ///
     /// # Errors
     /// An error of the system; `Interrupted` for a signal.
@@ -35,7 +35,7 @@ impl Wake {
         let mut both =
             [PollFd::from_borrowed_fd(socket, PollFlags::IN), PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
         poll(&mut both, Some(&timeout))?;
-        // It fails where it has not been rung.
+        // It fails if the bell has not been rung.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
         Ok(())
     }

@@ -52,7 +52,7 @@ function OfMany({ ensemble }: { ensemble: Ensemble }) {
       ))}
       {ensemble.picked.map(({ entity, colour }) => (
         <li key={entity}>
-          <button type="button" title={`Take ${ensemble.names[entity]} off the plots`} onClick={() => ensemble.toggle(entity)} {...pointing(ensemble, entity)}>
+          <button type="button" title={`Remove ${ensemble.names[entity]} from the plots`} onClick={() => ensemble.toggle(entity)} {...pointing(ensemble, entity)}>
             <Swatch colour={colour} />
             {ensemble.names[entity]}
             <span aria-hidden="true" class="remove">

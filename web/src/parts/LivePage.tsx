@@ -60,7 +60,7 @@ function Running({ cell, past, hasEnded }: { cell: CellNow; past: Past; hasEnded
 
 function factsOf({ t_s, busy, uplink_use, lateness_us }: CellNow): Fact[] {
   const by = (name: string, lateness: number): Fact => [name, withUnit(figure(lateness), "µs")];
-  const late = lateness_us === null ? [] : [by("Slots late by, p50", lateness_us.p50), by("p99", lateness_us.p99), by("p99.9", lateness_us.p999)];
+  const late = lateness_us === null ? [] : [by("Lateness of slots, p50", lateness_us.p50), by("p99", lateness_us.p99), by("p99.9", lateness_us.p999)];
   const uplink: Fact[] = uplink_use === null ? [] : [["Uplink used", withUnit(percent(0)(uplink_use), "%")]];
   return [["Running for", withUnit(fixed(0)(t_s), "s")], ["Thread busy", withUnit(percent(0)(busy), "%")], ...uplink, ...late];
 }

@@ -13,7 +13,7 @@ export function Marks({ marks, view }: { marks: () => Mark[]; view: View }) {
       <button type="button" class="close" onClick={() => (view.moment.value = null)}>
         Close
       </button>
-      {near.length === 0 ? <p class="absent">This run kept no marks.</p> : <List marks={near} />}
+      {near.length === 0 ? <p class="absent">This run recorded no marks.</p> : <List marks={near} />}
     </aside>
   );
 }

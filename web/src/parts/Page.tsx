@@ -61,7 +61,7 @@ export function Page({ report }: { report: Report }) {
       <Marks marks={report.marks} view={view} />
       <Delays report={report} sets={sets} />
       {up && down && (
-        <Folded id="uplink" title="Uplink" summary="What UEs sent: acknowledgements, and whatever else">
+        <Folded id="uplink" title="Uplink" summary="Acknowledgements and other packets from UEs">
           <Wide stack={{ title: "UEs", ensemble: sets.ues, pictures: pictures.uplink }} view={view} />
           <Table caption="UEs, uplink" rows={report.ues} columns={UPLINK_COLUMNS} ensemble={sets.ues} />
         </Folded>

@@ -30,7 +30,7 @@ export function Split({ flows, ensemble }: { flows: Flow[]; ensemble: Ensemble }
   const draw = (width: number) => <Bars bars={bars} parts={parts} width={width} height={heightIn(width)} />;
   const said = bars.map(({ name, sum }) => `${name} ${fixed(1)(sum)} ms`).join(", ");
   return (
-    <Figure id="split" title="What the mean one-way delay is made of (ms)" height={heightIn(COLUMN)} draw={({ width }) => draw(width)} cells={cells}>
+    <Figure id="split" title="Parts of the mean one-way delay (ms)" height={heightIn(COLUMN)} draw={({ width }) => draw(width)} cells={cells}>
       <div ref={host} role="img" aria-label={`Mean one-way delays: ${said}`}>
         {width > 0 && draw(width)}
       </div>

@@ -6,7 +6,7 @@ import { Section } from "./Section.tsx";
 import { Table } from "./Table.tsx";
 
 /** Two counts of marks that differ, by what was under way as the warm-up ended and by what was lost after its mark. */
-const MARKS = "Of a flow, “with CE” are packets that arrived with the mark, whoever made it, or whose mark went into acknowledgements (the short-circuit); elsewhere “marked” is what the law there decided to mark.";
+const MARKS = "For a flow, “with CE” counts packets that arrived with a mark, whoever made it, or whose mark went into acknowledgements (the short-circuit). Elsewhere, “marked” counts the packets that the law there decided to mark.";
 
 /** All figures, for whoever looks one up. */
 export function Tables({ report, sets: { flows, ues, routers, cells } }: { report: Report; sets: Sets }) {

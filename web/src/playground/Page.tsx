@@ -76,7 +76,7 @@ export function Page({ engine }: Props) {
     <>
       <div class="title">
         <h1>Tidemark playground</h1>
-        <p class="note">Simulates in this page. Nothing is sent anywhere.</p>
+        <p class="note">The simulation runs in this page. Nothing is sent anywhere.</p>
       </div>
       <section aria-label="Lessons">
         <h2>Six lessons</h2>

@@ -113,7 +113,7 @@ test("a picture is taken away as wide as a column, with its own colours, and its
   assert.equal(head, `time (s),${run.flows.map(({ name }) => `${name}: rate (Mbit/s)`).join(",")}`);
   assert.equal(lines.length, run.series.t_s.length);
   assert.deepEqual(lines[7]?.split(",").map(Number), [run.series.t_s[7], ...run.series.flows.throughput_mbps.map((row) => row[7])]);
-  const parts = await taken(page, "What the mean one-way delay is made of (ms) as CSV");
+  const parts = await taken(page, "Parts of the mean one-way delay (ms) as CSV");
   assert.equal(parts.content.toString().split("\n").length, 1 + run.flows.length);
   assert.deepEqual(complaints, []);
   await close();
@@ -121,7 +121,7 @@ test("a picture is taken away as wide as a column, with its own colours, and its
 
 test("pictures of many UEs, distributions and parts can be taken away too", async () => {
   const { page, complaints, close } = await open(browser, write("taking-64.html", sample(64)));
-  for (const picture of ["Round-trip time", "One-way delay", "What the mean one-way delay is made of (ms)"]) {
+  for (const picture of ["Round-trip time", "One-way delay", "Parts of the mean one-way delay (ms)"]) {
     const { content } = await taken(page, `${picture} as SVG`);
     assert.ok(content.length > 3_000 && content.length < 400_000, `${picture}: ${content.length} bytes`);
   }

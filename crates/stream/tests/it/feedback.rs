@@ -1,4 +1,4 @@
-//! Requests of a viewer: packets once more, and key frames.
+//! Requests of a viewer: retransmissions and key frames.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ const HEADERS: usize = 28;
 pub(crate) enum Marking {
     /// Never.
     Never,
-    /// Once they waited for longer.
+    /// When they waited for longer.
     Above(Duration),
     /// Always.
     Always,
@@ -32,7 +32,7 @@ pub(crate) struct Path {
     delay: Duration,
     rate: BitRate,
     pub(crate) marking: Marking,
-    /// Every so many packets one is lost; none with 0.
+    /// One packet in this many is lost; none with 0.
     pub(crate) loss: u64,
     /// Time at which the link has sent everything.
     idle_at: Instant,
@@ -132,7 +132,7 @@ impl Path {
         self.down.push_back((self.idle_at + self.delay, bytes, ecn));
     }
 
-    /// Goes on until so long after the begin.
+    /// Runs until this long after the start.
     pub(crate) fn run(&mut self, until: Duration) -> Status {
         let end = self.begin + until;
         loop {

@@ -1,4 +1,4 @@
-//! A viewer in memory: WebRTC's stack with reports of RFC 8888 that have the ECN field of each datagram, as a browser's have.
+//! A viewer in memory: the WebRTC stack with RFC 8888 reports that carry the ECN field of each datagram, like a browser's.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -149,7 +149,7 @@ impl Peer {
         }
     }
 
-    /// Reports on what came since the last report; between two numbers that came everything else is lost.
+    /// Reports the arrivals since the last report; missing numbers between arrivals count as lost.
     fn report(&mut self, now: Instant) {
         let new = &self.arrivals[self.reported..];
         if self.feedback != Feedback::Rfc8888 || self.is_silent || new.is_empty() {

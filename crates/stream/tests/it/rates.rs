@@ -1,4 +1,4 @@
-//! Rates that the controllers find, and marks that both ends count.
+//! Rates that the controllers reach, and marks that both ends count.
 
 use std::time::Duration;
 
