@@ -78,7 +78,7 @@ fn every_option_shows_the_marks_that_it_asks_for() {
     assert!(span.contains("estimated ms") && span.contains(&first.packet.to_string()), "{span}");
 
     let slowest = said(&[&out, "--worst", "3"]);
-    assert_eq!(slowest.matches("decision").count(), 3, "{slowest}");
+    assert_eq!(slowest.matches("\n  decision ").count(), 3, "{slowest}");
 
     let json: Vec<serde_json::Value> =
         serde_json::from_str(&said(&[&out, "--flow", "right", "--format", "json"])).unwrap();

@@ -42,7 +42,9 @@ fn says_nothing(lines: &[&str]) -> bool {
     let [line, next] = lines else { return false };
     // "- name: words" is a value of an option, with its words.
     let names = line.trim_start().starts_with('-') && !line.trim_start().starts_with("- ");
-    names && !line.trim().contains("  ") && indent(next) <= indent(line)
+    // "--cell]" is the end of a broken line.
+    let is_end = line.ends_with(']') && !line.contains('[');
+    names && !is_end && !line.trim().contains("  ") && indent(next) <= indent(line)
 }
 
 #[test]
