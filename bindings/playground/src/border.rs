@@ -1,20 +1,20 @@
-//! The module's exports. Texts pass as bytes of UTF-8 in the module's memory, which JavaScript reads and writes.
+//! The module's exports. Texts are UTF-8 bytes in the module's memory, which JavaScript reads and writes.
 
 use crate::{Answer, Fault, Request, check, run};
 
 #[link(wasm_import_module = "tidemark")]
 unsafe extern "C" {
-    /// Hears of the share of a run that is done.
+    /// Receives the finished share of a run, from 0 to 1.
     safe fn progress(share: f64);
 }
 
-/// Gives room for so many bytes, for a text that [`tidemark_check`] or [`tidemark_run`] takes.
+/// Allocates this many bytes for a text that [`tidemark_check`] or [`tidemark_run`] takes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidemark_room(length: usize) -> *mut u8 {
     Box::leak(vec![0; length].into_boxed_slice()).as_mut_ptr()
 }
 
-/// Checks the scenario of the [`Request`] at `text`, JSON, which it takes.
+/// Checks the scenario of the JSON [`Request`] at `text`, and frees the text.
 ///
 /// # Safety
 /// `text` came from [`tidemark_room`] with this `length`.
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn tidemark_check(text: *mut u8, length: usize) -> *mut Ve
     answer(unsafe { take(text, length) }, check)
 }
 
-/// Runs the scenario of the [`Request`] at `text`, JSON, which it takes.
+/// Runs the scenario of the JSON [`Request`] at `text`, and frees the text.
 ///
 /// # Safety
 /// `text` came from [`tidemark_room`] with this `length`.
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn tidemark_run(text: *mut u8, length: usize) -> *mut Vec<
     answer(unsafe { take(text, length) }, |request| run(request, |share| progress(share)))
 }
 
-/// Gives the first byte of an answer, which is JSON.
+/// Gives the address of an answer's first byte. The answer is JSON.
 ///
 /// # Safety
 /// `answer` came from a call of this module and was not freed.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn tidemark_answer(answer: *const Vec<u8>) -> *const u8 {
 /// Gives the number of bytes of an answer.
 ///
 /// # Safety
-/// As of [`tidemark_answer`].
+/// As for [`tidemark_answer`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_answer_length(answer: *const Vec<u8>) -> usize {
     // SAFETY: the caller's promise.
@@ -57,19 +57,19 @@ pub unsafe extern "C" fn tidemark_answer_length(answer: *const Vec<u8>) -> usize
 /// Frees an answer.
 ///
 /// # Safety
-/// As of [`tidemark_answer`].
+/// As for [`tidemark_answer`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_free(answer: *mut Vec<u8>) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(answer) });
 }
 
-/// Takes a text back.
+/// Takes ownership of a text.
 ///
 /// # Safety
 /// It came from [`tidemark_room`] with this length.
 unsafe fn take(text: *mut u8, length: usize) -> Vec<u8> {
-    // SAFETY: room has as many bytes as it was asked for, and the whole of it is filled.
+    // SAFETY: the room has the requested number of bytes, all of them initialised.
     unsafe { Vec::from_raw_parts(text, length, length) }
 }
 
@@ -78,7 +78,7 @@ fn answer(request: Vec<u8>, work: impl FnOnce(&Request) -> Answer) -> *mut Vec<u
         Ok(request) => work(&request),
         Err(error) => Answer::Wrong { errors: vec![Fault::of(error)] },
     };
-    // Strings, numbers and lists alone: there is nothing that JSON does not know.
+    // Only strings, numbers and lists, which JSON can always express.
     let bytes = serde_json::to_vec(&answer).unwrap_or_default();
     Box::into_raw(Box::new(bytes))
 }

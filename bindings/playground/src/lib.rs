@@ -1,4 +1,4 @@
-//! The simulator in a browser's tab: the text of a scenario comes in, results or errors go out as JSON.
+//! The simulator in a browser tab: takes the text of a scenario, gives results or errors as JSON.
 
 #[cfg(target_arch = "wasm32")]
 mod border;
@@ -10,35 +10,35 @@ use tidemark_core::Instant;
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::{LoadError, Scenario, ScenarioError};
 
-/// Scenario that is asked about.
+/// Scenario to check or run.
 #[derive(Deserialize, Debug)]
 pub struct Request {
     /// Text of the scenario.
     text: String,
-    /// Changes of it, as by the command's `--set`.
+    /// Overrides, as in the command's `--set`.
     #[serde(default)]
     set: Vec<String>,
 }
 
-/// Answer to a scenario.
+/// Answer to a request.
 #[derive(Serialize, Debug, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It can be run.
+    /// The scenario can be run.
     Fine {
-        /// Outline of the run, in a line.
+        /// Outline of the run, in one line.
         outline: String,
     },
-    /// It was run.
+    /// The scenario was run.
     Results {
-        /// Text of `summary.json`, byte by byte as the command writes it.
+        /// Text of `summary.json`, byte for byte as the command writes it.
         summary: String,
         /// The report page.
         page: String,
     },
-    /// It can't be run.
+    /// The scenario can't be run.
     Wrong {
-        /// All that is wrong with it.
+        /// All its errors.
         errors: Vec<Fault>,
     },
 }
@@ -46,9 +46,9 @@ pub enum Answer {
 /// An error in a scenario.
 #[derive(Serialize, Debug, PartialEq)]
 pub struct Fault {
-    /// Error, with what would be right.
+    /// Message, with a correction.
     message: String,
-    /// First character and the one behind the last, counted as JavaScript counts; `None` where no place is known.
+    /// Start and end of the error in the text, in UTF-16 units; `None` if the place is unknown.
     place: Option<(usize, usize)>,
 }
 
@@ -60,7 +60,7 @@ pub fn check(request: &Request) -> Answer {
     }
 }
 
-/// Runs a scenario; `progress` hears of the share that is done.
+/// Runs a scenario; `progress` receives the finished share.
 pub fn run(request: &Request, progress: impl Fn(f64)) -> Answer {
     let scenario = match read(request) {
         Ok(scenario) => scenario,
@@ -89,7 +89,7 @@ impl Fault {
 }
 
 fn fault(error: ScenarioError) -> Fault {
-    // JavaScript counts UTF-16's units.
+    // JavaScript counts UTF-16 units.
     let units = |bytes: usize| error.source_text[..bytes].encode_utf16().count();
     let place = (units(error.span.start), units(error.span.end));
     Fault { message: error.message, place: Some(place) }

@@ -1,4 +1,4 @@
-"""Measures what a law and a controller in Python cost beside those in Rust, in processor time.
+"""Compares the processor time of a law and a controller in Python with that of the ones in Rust.
 
     python bindings/python/benchmarks/calls.py [rounds]
 
@@ -17,7 +17,7 @@ THRESHOLD_MS = 5.3
 
 
 class Step:
-    """The law `step` once more, so that both runs are the same to the packet."""
+    """A copy of the law `step`, so that both runs agree in every packet."""
 
     asked = 0
 
@@ -30,7 +30,7 @@ class Step:
 
 
 class Aimd(tidemark.Controller):
-    """A segment more a round trip, half a marked byte less."""
+    """Grows by a segment per round trip; shrinks by half a byte per marked byte."""
 
     asked = 0
 
@@ -45,7 +45,7 @@ class Aimd(tidemark.Controller):
 
 
 def least(rounds: int, *runs: Callable[[], tidemark.Result]) -> list[tuple[float, int]]:
-    """Gives the least processor time of each run in seconds, and the packets that its senders sent."""
+    """Gives the minimum processor time of each run in seconds, and the number of packets sent."""
     times: list[list[float]] = [[] for _ in runs]
     packets = [0] * len(runs)
     for _ in range(rounds):
@@ -58,7 +58,7 @@ def least(rounds: int, *runs: Callable[[], tidemark.Result]) -> list[tuple[float
 
 
 def main() -> None:
-    """Prints what was measured."""
+    """Prints the measurements."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     step = tidemark.law("step", threshold=f"{THRESHOLD_MS:g} ms")
     (rust, _), (python, _) = least(

@@ -9,7 +9,7 @@ use tidemark_senders::{CongestionControl, EcnMode, OverTcp, Properties, SenderCo
 
 use crate::raised::Raised;
 
-/// An acknowledgement with news. Times in seconds, sizes in bytes of payload.
+/// An acknowledgement with new information. Times in seconds, sizes in bytes of payload.
 #[pyclass(module = "tidemark", frozen, get_all)]
 pub(crate) struct Ack {
     /// Time of arrival.
@@ -20,35 +20,35 @@ pub(crate) struct Ack {
     marked: u64,
     /// Packets newly reported with CE.
     marked_packets: u32,
-    /// Payload newly held for lost.
+    /// Payload newly considered lost.
     lost: u64,
-    /// Round-trip time of the newest segment, where it is certain.
+    /// Round-trip time of the newest segment, if unambiguous.
     rtt_s: Option<f64>,
     /// Smoothed round-trip time.
     smoothed_rtt_s: f64,
-    /// Least round-trip time.
+    /// Minimum round-trip time.
     min_rtt_s: f64,
-    /// Payload in flight after it.
+    /// Payload in flight after this acknowledgement.
     in_flight: u64,
     /// All payload delivered so far.
     delivered: u64,
-    /// Payload that had been delivered when the newest segment was sent: a round that began at `delivered = x` has ended when this is x.
+    /// Payload that had been delivered when the newest segment was sent. A round that began at `delivered = x` ends when this reaches x.
     prior_delivered: u64,
-    /// Delivery rate over the newest segment's flight in Mbit/s, where it is known.
+    /// Delivery rate over the newest segment's flight in Mbit/s, if known.
     rate_mbps: Option<f64>,
-    /// True if the window was what limited the sender.
+    /// True if the window limited the sender.
     window_limited: bool,
-    /// True while the transport reduces its flight: windows must not grow.
+    /// True while the transport reduces the data in flight, when windows must not grow.
     recovering: bool,
 }
 
-/// Facts about the class, read once.
+/// Properties of the class, read once.
 struct Facts {
     response: EcnResponse,
     ecn: EcnMode,
 }
 
-/// Configuration of a controller in Python: the class, which is called for every connection.
+/// Configuration of a controller in Python: the class, of which each connection gets an object.
 struct PythonControl {
     class: Py<PyAny>,
     facts: Facts,
@@ -94,7 +94,7 @@ struct PythonController {
 }
 
 impl PythonController {
-    /// Tells the object of an event and reads its answer.
+    /// Calls the object's method for an event, and reads its answer.
     fn call(&mut self, event: &str, tell: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
         let Some(made) = &self.made else { return };
         let answer = self.raised.call(|py| {
@@ -102,11 +102,11 @@ impl PythonController {
             tell(py, made)?;
             let window: f64 = made.getattr("window")?.extract()?;
             let rate: Option<f64> = made.getattr("pacing_mbps")?.extract()?;
-            // A controller without a window, or with one that is no number, would stop the flow without a word.
+            // A missing or non-numeric window would stop the flow silently.
             if !(1.0..=1e12).contains(&window) || rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1e6)) {
                 let of = made.get_type().name()?;
                 let message = format!(
-                    "{of}: window {window} or pacing_mbps {rate:?} after `{event}` is no answer: window is in bytes from 1, pacing_mbps above 0 or None"
+                    "{of}: window {window} or pacing_mbps {rate:?} after `{event}` is invalid: window is in bytes from 1, pacing_mbps above 0 or None"
                 );
                 return Err(PyValueError::new_err(message));
             }
@@ -184,7 +184,7 @@ impl Controller for PythonController {
     }
 }
 
-/// Sender of a class of controllers; `ecn` of the class says which marks it is told of.
+/// Sender with a controller class; the class's `ecn` says which marks the controller is told about.
 pub(crate) fn sender_of(class: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<SenderConfig> {
     let ecn: String = class.getattr("ecn")?.extract()?;
     let (ecn, response) = match ecn.as_str() {
@@ -192,7 +192,7 @@ pub(crate) fn sender_of(class: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<S
         "classic" => (EcnMode::Classic, EcnResponse::Classic),
         "off" => (EcnMode::Off, EcnResponse::Classic),
         other => {
-            let message = format!("ecn: `{other}` is none: use `scalable`, `classic` or `off`");
+            let message = format!("ecn: `{other}` is unknown: use `scalable`, `classic` or `off`");
             return Err(PyValueError::new_err(message));
         }
     };

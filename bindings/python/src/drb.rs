@@ -11,10 +11,10 @@ use crate::error::field_error;
 use crate::law::law_of;
 use crate::raised::Raised;
 
-/// Marker of one DRB: packets and delivery statuses go in, verdicts and estimates come out. Times are in seconds and don't go back.
+/// Marker of one DRB: takes packets and delivery statuses, gives verdicts and estimates. Times are in seconds and don't go back.
 #[pyclass(module = "tidemark")]
 pub(crate) struct Drb {
-    /// Locked by nobody: a marker is not shared between threads, and Python's objects are.
+    /// A mutex because Python's objects are shared between threads; nobody else locks it.
     marker: Mutex<DrbMarker>,
     sn_length: SnLength,
     next_sn: u32,
@@ -27,28 +27,28 @@ pub(crate) struct Drb {
 pub(crate) struct Answer {
     /// Fate of the packet: `pass`, `mark` or `drop`.
     verdict: &'static str,
-    /// Chance of a mark, for a packet that is not dropped.
+    /// Probability of a mark, for a packet that is not dropped.
     mark_odds: f64,
-    /// Chance of a drop.
+    /// Probability of a drop.
     drop_odds: f64,
-    /// Rule of the law that gave the chances; empty where no rule applies.
+    /// Rule of the law that gave the probabilities; empty if no rule applies.
     rule: &'static str,
-    /// PDCP SN of the packet; None for one that was dropped.
+    /// PDCP SN of the packet; None for a dropped one.
     sn: Option<u32>,
 }
 
 /// State of a DRB as the marker estimates it.
 #[pyclass(module = "tidemark", frozen, get_all)]
 pub(crate) struct Estimate {
-    /// Bytes that wait in the DU.
+    /// Bytes queued in the DU.
     backlog: u64,
     /// Egress rate; None while there is no estimate.
     rate_mbps: Option<f64>,
     /// Standard deviation of that rate.
     deviation_mbps: Option<f64>,
-    /// Time that a packet which arrives now will wait; None while there is no estimate.
+    /// Expected wait of a packet that arrives now; None while there is no estimate.
     sojourn_ms: Option<f64>,
-    /// Age of the oldest SDU in the DU; None where none is known.
+    /// Age of the oldest SDU in the DU; None if unknown.
     head_of_line_ms: Option<f64>,
     /// Time since the last report.
     report_age_ms: f64,
@@ -63,7 +63,7 @@ impl Drb {
             18 => SnLength::Bits18,
             _ => {
                 return Err(PyValueError::new_err(format!(
-                    "sn_bits: {sn_bits} is no length of a PDCP SN: use 12 or 18"
+                    "sn_bits: {sn_bits} is not a length of PDCP SNs: use 12 or 18"
                 )));
             }
         };
@@ -146,15 +146,14 @@ impl Drb {
         self.marker.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the time on.
+    /// Advances the time.
     fn at(&mut self, now_s: f64) -> PyResult<Instant> {
         if !(0.0..=1e9).contains(&now_s) {
-            return Err(PyValueError::new_err(format!("now_s: {now_s} is no time: give seconds from 0")));
+            return Err(PyValueError::new_err(format!("now_s: {now_s} is not a valid time: give seconds from 0")));
         }
         let now = Instant::ZERO + Duration::from_secs_f64(now_s);
         if now < self.now {
-            let message =
-                format!("now_s: {now_s} lies before {}, to which the marker has come", self.now.as_secs_f64());
+            let message = format!("now_s: {now_s} is before the marker's time, {}", self.now.as_secs_f64());
             return Err(PyValueError::new_err(message));
         }
         self.now = now;
@@ -178,6 +177,6 @@ fn ecn_of(name: &str) -> PyResult<Ecn> {
         "ect0" => Ok(Ecn::Ect0),
         "ect1" => Ok(Ecn::Ect1),
         "ce" => Ok(Ecn::Ce),
-        other => Err(PyValueError::new_err(format!("ecn: `{other}` is none: use not-ect, ect0, ect1 or ce"))),
+        other => Err(PyValueError::new_err(format!("ecn: `{other}` is unknown: use not-ect, ect0, ect1 or ce"))),
     }
 }

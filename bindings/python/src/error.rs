@@ -1,9 +1,10 @@
-//! Errors of the engine as exceptions of `tidemark.errors`, which are Python's: a class of the stable ABI can't extend ValueError.
+//! Converts errors of the engine to exceptions of `tidemark.errors`. These are written in Python, because a class of the stable ABI can't
+//! extend ValueError.
 
 use pyo3::prelude::*;
 use tidemark_sim::scenario::{LoadError, OverrideError};
 
-/// File, line and key of what is wrong, as far as they are known.
+/// File, line and key of an error, as far as known.
 #[derive(Default)]
 struct Place<'a> {
     file: Option<&'a str>,
@@ -11,7 +12,7 @@ struct Place<'a> {
     key: Option<&'a str>,
 }
 
-/// Exception with the place that the error names. A text that the user did not write has no lines.
+/// Exception with the error's place. A text that the user did not write has no lines.
 pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
     let first = match error {
         LoadError::Several(errors) => errors.first().unwrap_or(error),
@@ -26,7 +27,7 @@ pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
     exception(&message(error, is_written), &place)
 }
 
-/// Words of an error: an override is an argument here, no flag.
+/// Message of an error. An override is named as an argument, not as a flag.
 fn message(error: &LoadError, is_written: bool) -> String {
     match error {
         LoadError::Wrong(wrong) if !is_written => wrong.message.clone(),

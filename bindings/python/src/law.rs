@@ -12,7 +12,7 @@ pub(crate) struct Law(pub(crate) LawConfig);
 
 #[pymethods]
 impl Law {
-    /// Reads a law of JSON: `law` names it, the fields beside it are its parameters.
+    /// Reads a law from JSON: `law` names it, the other fields are its parameters.
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
         let config: LawConfig = serde_json::from_str(json).map_err(|error| field_error("law", &error.to_string()))?;
@@ -44,7 +44,7 @@ impl Law {
         self.0.properties().signals_to
     }
 
-    /// True for a law that decides where packets leave the RLC queue; the others decide on arrival.
+    /// True for a law that decides as packets leave the RLC queue; others decide on arrival.
     #[getter]
     fn decides_on_leaving(&self) -> bool {
         self.0.decides_on_leaving()
@@ -63,7 +63,7 @@ pub(crate) struct Arrival {
     now_s: f64,
     /// Size of the packet in bytes.
     size: f64,
-    /// Estimated bytes queued in front of it.
+    /// Estimated bytes queued before it.
     backlog: f64,
     /// Age of the oldest SDU in the queue in milliseconds.
     head_of_line_ms: f64,
@@ -71,11 +71,11 @@ pub(crate) struct Arrival {
     rate_mbps: Option<f64>,
     /// Standard deviation of that rate.
     deviation_mbps: Option<f64>,
-    /// Time that the queue takes to leave; None without an estimate.
+    /// Time for the queue to drain; None without an estimate.
     sojourn_ms: Option<f64>,
     /// Class of the packet: `l4s`, `classic` or `not-ect`.
     flow_class: &'static str,
-    /// Handshake round trip of the flow; None where it is not known.
+    /// Handshake round trip of the flow; None if unknown.
     rtt_ms: Option<f64>,
     /// True while both L4S and classic flows are alive in the bearer.
     shared: bool,
@@ -86,11 +86,11 @@ pub(crate) struct Arrival {
 pub(crate) struct Departure {
     /// Time of the departure in seconds.
     now_s: f64,
-    /// Time that the packet was queued for.
+    /// Time that the packet spent in the queue.
     sojourn_ms: f64,
-    /// Bytes that stay behind it.
+    /// Bytes queued behind it.
     behind: u64,
-    /// Class that the packet shows: `l4s`, `classic` or `not-ect`.
+    /// Class of the packet by its ECN field: `l4s`, `classic` or `not-ect`.
     flow_class: &'static str,
 }
 
@@ -102,16 +102,16 @@ fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// Chances of a mark and of a drop, as Python gives them: one number is the mark's, two are the mark's and the drop's.
+/// Probabilities from Python: one number is the mark's, two are the mark's and the drop's.
 #[derive(FromPyObject)]
 enum Answer {
     Both(f64, f64),
     Mark(f64),
 }
 
-/// A law in Python, with its state: one object a marker.
+/// A law in Python, with its state: one object per marker.
 struct PythonLaw {
-    /// The object; nothing where it could not be made.
+    /// The object; `None` if it could not be made.
     law: Option<Py<PyAny>>,
     name: &'static str,
     raised: Raised,
@@ -130,7 +130,8 @@ impl PythonLaw {
             Some(Answer::Both(mark, drop)) => (mark, drop),
         };
         if !(0.0..=1.0).contains(&mark) || !(0.0..=1.0).contains(&drop) {
-            let message = format!("{}.{method}: {mark} and {drop} are no chances: give numbers from 0 to 1", self.name);
+            let message =
+                format!("{}.{method}: {mark} and {drop} are not probabilities: give numbers from 0 to 1", self.name);
             return Err(pyo3::exceptions::PyValueError::new_err(message));
         }
         Ok(Odds { drop: Odds::drop(self.name, drop).drop, ..Odds::mark(self.name, mark) })
@@ -138,12 +139,12 @@ impl PythonLaw {
 }
 
 impl tidemark_marker::Law for PythonLaw {
-    /// Properties of a law that decides on arrival; one in Python has its own.
+    /// Default properties, of a law that decides on arrival; a law in Python sets its own.
     const PROPERTIES: Properties = Properties {
         name: "python",
         section: "python",
-        acts_on: "what its code looks at",
-        signals_to: "whom its code marks",
+        acts_on: "values that its code reads",
+        signals_to: "flows that its code marks",
         decides: Decides::OnArrival,
         looks_at_head: true,
         marks_reported: true,
@@ -183,7 +184,7 @@ impl tidemark_marker::Law for PythonLaw {
     }
 }
 
-/// Law of an argument: a `Law`, or a callable that makes an object with a method `arrive` or `leave` for every marker.
+/// Reads a law argument: a `Law`, or a callable that makes an object with a method `arrive` or `leave` for every marker.
 pub(crate) fn law_of(given: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<LawConfig> {
     if let Ok(law) = given.cast::<Law>() {
         return Ok(law.get().0);
@@ -198,7 +199,7 @@ pub(crate) fn law_of(given: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<LawC
         }
     };
     let name: String = given.getattr("__name__").and_then(|name| name.extract()).unwrap_or_else(|_| "python".into());
-    // Names and properties of laws live as long as the program: a few bytes for every run with a law in Python.
+    // Names and properties of laws are leaked: a few bytes for every run with a law in Python.
     let name: &'static str = Box::leak(name.into_boxed_str());
     let properties = Box::leak(Box::new(Properties { name, decides, ..PythonLaw::PROPERTIES }));
     let (class, raised) = (given.clone().unbind(), raised.clone());

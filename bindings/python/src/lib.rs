@@ -1,4 +1,4 @@
-//! `tidemark._engine`, the part of the Python package that is Rust. `python/tidemark` gives it Python's manners.
+//! `tidemark._engine`, the part of the Python package that is Rust. `python/tidemark` wraps it in a Python interface.
 
 mod controller;
 mod drb;

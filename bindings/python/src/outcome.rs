@@ -1,4 +1,4 @@
-//! Results of a run, on their way to Python.
+//! Results of a run for Python.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use tidemark_record::distribution::Distribution;
 use tidemark_record::files::{self, File};
 use tidemark_record::{FlowResult, RunResult, output};
 
-/// All that a run measured.
+/// All measurements of a run.
 #[pyclass(module = "tidemark", frozen)]
 pub(crate) struct Outcome(RunResult);
 
 impl From<RunResult> for Outcome {
-    /// Puts the commit of this library into a result, as the command puts its own.
+    /// Adds the commit of this library to a result, as the command adds its own.
     fn from(result: RunResult) -> Self {
         Self(RunResult { commit: tidemark_version::COMMIT.map(Into::into), ..result })
     }
@@ -26,18 +26,18 @@ impl Outcome {
         output::summary(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Series as JSON: by kind, then by field, then by subject, then by interval.
+    /// Series as JSON, nested by kind, field, subject and interval.
     fn series(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.series).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Text of the CSV file of this name; None for marks that were not kept.
+    /// Text of the CSV file with this name; None for marks if they were not recorded.
     fn table(&self, file: &str) -> PyResult<Option<String>> {
         let named = File::named(file).ok_or_else(|| PyKeyError::new_err(file.to_string()))?;
         Ok(named.text(&self.0))
     }
 
-    /// Cumulative distribution of a delay of each flow: points of milliseconds and share, at most some hundred.
+    /// Cumulative distribution of a delay for each flow: a few hundred points at most, of milliseconds and share.
     fn cdf(&self, delay: &str) -> PyResult<Vec<Vec<(f64, f64)>>> {
         let of: fn(&FlowResult) -> &Distribution = match delay {
             "owd" => |flow| &flow.owd,
@@ -57,7 +57,7 @@ impl Outcome {
         tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Writes the folder of the run, as the command does.
+    /// Writes the folder of the run, like the command.
     fn write(&self, folder: PathBuf) -> PyResult<()> {
         Ok(output::write_folder(&folder, &self.0, Some(tidemark_report::page))?)
     }

@@ -1,4 +1,4 @@
-//! Algorithms that take the place of a scenario's: a law and controllers of Python, or a law of the marker.
+//! Algorithms that replace a scenario's: a law and controllers written in Python, or a law of the marker.
 
 use pyo3::prelude::*;
 use tidemark_marker::LawConfig;
@@ -10,17 +10,17 @@ use crate::error::field_error;
 use crate::law::law_of;
 use crate::raised::Raised;
 
-/// A law for the marker, and controllers by the names of the flows that they send for; `*` stands for all flows.
+/// A law for the marker, and controllers by the names of their flows; `*` stands for all flows.
 pub(crate) struct Own {
     law: Option<LawConfig>,
     senders: Vec<(String, SenderConfig)>,
 }
 
 impl Own {
-    /// Reads what Python gave. `raised` keeps what its code raises later.
+    /// Reads Python's arguments. `raised` stores exceptions that their code raises later.
     ///
     /// # Errors
-    /// A class that is none of a law or of a controller.
+    /// A class that is neither a law nor a controller.
     pub(crate) fn new(
         law: Option<&Bound<'_, PyAny>>,
         controllers: &[(String, Bound<'_, PyAny>)],
@@ -31,7 +31,7 @@ impl Own {
         Ok(Self { law, senders: controllers.iter().map(sender).collect::<PyResult<_>>()? })
     }
 
-    /// True where nothing is replaced.
+    /// True if nothing is replaced.
     pub(crate) fn is_empty(&self) -> bool {
         self.law.is_none() && self.senders.is_empty()
     }
@@ -39,7 +39,7 @@ impl Own {
     /// Puts the algorithms into a scenario.
     ///
     /// # Errors
-    /// A name of no flow.
+    /// A name that no flow has.
     pub(crate) fn replace(&self, scenario: &mut Scenario) -> PyResult<()> {
         if let Some(law) = self.law {
             scenario.marker.law = law;

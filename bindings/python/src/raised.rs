@@ -1,15 +1,15 @@
-//! An exception of Python code that the engine calls, kept until the engine comes to its end.
+//! An exception of Python code that the engine calls, stored until the engine returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
-/// The first exception of a run's Python code. After it the code is not called any more, and the run ends.
+/// The first exception of a run's Python code. After it the code is not called again, and the run ends.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Calls Python code, unless some raised an exception before; `None` where it did or does.
+    /// Calls Python code, unless an exception was raised before; `None` if one was or is raised.
     pub(crate) fn call<T>(&self, code: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.happened() {
             return None;

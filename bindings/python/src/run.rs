@@ -14,13 +14,13 @@ use crate::own::Own;
 use crate::raised::Raised;
 use crate::scenario::Scenario;
 
-/// Time between two looks for signals: short beside a person's patience, long beside what a look costs.
+/// Time between two checks for signals: short for a person, long compared with the cost of a check.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs a scenario without Python's lock. `law` takes the place of the scenario's, `controllers` those of the flows that they name;
-/// `progress`, if any, is called with the virtual seconds that have passed, some times a second.
+/// Runs a scenario without Python's lock. `law` replaces the scenario's law, and `controllers` replace those of the flows that they
+/// name. `progress`, if set, is called a few times a second with the virtual seconds so far.
 ///
-/// An exception ends the run: that of a signal's handler (`KeyboardInterrupt`), of `progress`, or of a law or a controller.
+/// An exception of a signal handler (`KeyboardInterrupt`), of `progress`, of a law or of a controller ends the run.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, keep_marks, law = None, controllers = Vec::new(), progress = None))]
 pub(crate) fn run(

@@ -1,4 +1,4 @@
-//! A scenario, read and checked.
+//! Scenarios, read and checked.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use tidemark_sim::scenario;
 
 use crate::error::{field_error, scenario_error};
 
-/// A scenario, read and checked: what `run` runs.
+/// A scenario, read and checked, that `run` takes.
 #[pyclass(module = "tidemark", frozen)]
 pub(crate) struct Scenario(pub(crate) scenario::Scenario);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a TOML text; traces are looked up from `folder`. `assignments` are pairs of a key and a value as JSON.
+    /// Reads a TOML text; traces are relative to `folder`. `assignments` are pairs of a key and a value as JSON.
     #[staticmethod]
     fn from_toml(file: &str, text: &str, folder: PathBuf, assignments: Vec<(String, String)>) -> PyResult<Self> {
         let assignments =
@@ -22,7 +22,7 @@ impl Scenario {
         read.map(Self).map_err(|error| scenario_error(&error, true))
     }
 
-    /// Reads a JSON text as `from_toml` does TOML. Errors have no lines: nobody wrote the text.
+    /// Reads a JSON text like `from_toml`. Errors have no lines, because nobody wrote the text.
     #[staticmethod]
     fn from_json(json: &str, folder: PathBuf, assignments: Vec<(String, String)>) -> PyResult<Self> {
         let text = toml_text(json)?;
@@ -50,13 +50,13 @@ impl Scenario {
         &self.0.name
     }
 
-    /// Parts of the scenario that the run takes no notice of, and likely mistakes.
+    /// Parts of the scenario that the run ignores, and likely mistakes.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings()
     }
 
-    /// A line about what would be run.
+    /// A line that describes the run.
     fn outline(&self) -> String {
         self.0.outline()
     }
@@ -72,14 +72,15 @@ fn assignment(key: &str, json: &str) -> PyResult<String> {
     Ok(format!("{key}={}", toml_of(key, json)?))
 }
 
-/// Value of a JSON text. TOML has no null, which would be told in terms of Rust: the path of the first is told instead.
+/// Value of a JSON text. TOML has no null, and the converter's message would name Rust types, so the error names the path of the first
+/// null instead.
 fn toml_of(key: &str, json: &str) -> PyResult<toml::Value> {
     let wrong = |error: &dyn std::fmt::Display| field_error(key, &error.to_string());
     let value: serde_json::Value = serde_json::from_str(json).map_err(|error| wrong(&error))?;
     if let Some(path) = null_in(&value) {
         let path = [key].into_iter().filter(|key| !key.is_empty()).chain(path.iter().map(String::as_str));
         let path = path.collect::<Vec<_>>().join(".");
-        return Err(field_error(&path, "None is no value of a scenario: leave the key out"));
+        return Err(field_error(&path, "a scenario can't have None: leave the key out"));
     }
     toml::Value::try_from(value).map_err(|error| wrong(&error))
 }

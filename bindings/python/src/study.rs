@@ -16,17 +16,17 @@ use crate::own::Own;
 use crate::raised::Raised;
 use crate::scenario::toml_text;
 
-/// Time between two looks for signals and for news of the runs.
+/// Time between two checks for signals and for finished runs.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A study that was read and checked.
+/// A study, read and checked.
 #[pyclass(module = "tidemark", frozen)]
 pub(crate) struct Study(tidemark_study::Study);
 
-/// Columns of text, columns of numbers with their units, and the table as CSV.
+/// Text columns, number columns with their units, and the table as CSV.
 type Columns = (Vec<String>, Vec<(String, Option<String>)>, String);
 
-/// Varied values with their keys, and what a search found at them.
+/// Varied values with their keys, and the result of a search at them.
 type Finding = (Vec<(String, String)>, Option<u64>);
 
 #[pymethods]
@@ -37,7 +37,7 @@ impl Study {
         tidemark_study::Study::load(&file).map(Self::new).map_err(|error| exception(&error, true))
     }
 
-    /// Makes a study of a form in JSON and the text of a scenario, which is TOML, or JSON where nobody wrote it.
+    /// Makes a study from a form in JSON and the text of a scenario, which is TOML, or JSON if it was a dict.
     #[staticmethod]
     fn from_form(form: &str, file: &str, text: &str, is_json: bool, folder: PathBuf) -> PyResult<Self> {
         let form: Form = serde_json::from_str(form).map_err(|error| study_error(&error.to_string()))?;
@@ -70,7 +70,7 @@ impl Study {
         self.0.columns()
     }
 
-    /// Study whose runs have a law and controllers of Python, checked; `code` is the hash of these.
+    /// Gives the study with a law and controllers from Python, checked; `code` is their hash.
     #[pyo3(signature = (code, law, controllers))]
     fn with_code(
         &self,
@@ -87,7 +87,7 @@ impl Study {
         Ok(Self(study))
     }
 
-    /// Checks every point and opens the folder of the study's runs, which is made where it is missing.
+    /// Checks every point and opens the folder of the study's runs; makes the folder if it is missing.
     fn open(&self, py: Python<'_>, folder: PathBuf, jobs: usize) -> PyResult<Folder> {
         let study = self.0.clone();
         py.detach(|| {
@@ -117,7 +117,7 @@ pub(crate) struct Folder {
 
 #[pymethods]
 impl Folder {
-    /// Runs that the folder lacks: keys, and what `make_run` takes.
+    /// Runs that the folder lacks: their keys, and the arguments for `make_run`.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         py.detach(|| {
             let plan = self.plan();
@@ -128,43 +128,43 @@ impl Folder {
         })
     }
 
-    /// Number of runs, seeds that were added included.
+    /// Number of runs, with added seeds.
     fn count(&self) -> usize {
         self.plan().runs(&self.study).count()
     }
 
-    /// Adds the runs that the records so far ask for, where the study adds seeds or searches; false where it is over. All runs so far have to
-    /// be there.
+    /// Adds further runs that the study needs after the records so far, because it adds seeds or searches; false once it is complete. All
+    /// runs so far must be in the folder.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
         py.detach(|| self.plan().advance(&self.study, &self.store).map_err(|error| execute_error(&error)))
     }
 
-    /// Findings of a search: varied values, and the value found.
+    /// Results of a search: varied values, and the value found.
     fn found(&self) -> Vec<Finding> {
         let found = self.plan().found(&self.study).into_iter();
         found.map(|Found { point, value, .. }| (point.values, value)).collect()
     }
 
-    /// Series of a run, by its key: names of files, and their texts. None where the study keeps no series, or the run is not there.
+    /// Series of the run with this key: file names with texts. None if the study keeps no series, or the run is missing.
     fn series(&self, key: &str) -> PyResult<Vec<(String, String)>> {
         let record = self.store.get(key).map_err(|error| study_error(&error.to_string()))?;
         let files = record.iter().flat_map(|record| record.series_files());
         Ok(files.map(|(name, text)| (name.into(), text.into())).collect())
     }
 
-    /// Keeps a record that `make_run` gave; one that is there already stays.
+    /// Stores a record from `make_run`; an existing one stays.
     fn put(&self, key: &str, record: &[u8]) -> PyResult<()> {
         self.store.put(key, record).map_err(|error| study_error(&error.to_string()))
     }
 
-    /// Makes the runs that are missing, on the cores of this machine; adds seeds and searches where the study says so. `progress` is
-    /// called with runs done and all runs.
+    /// Makes the missing runs on the cores of this machine; adds seeds and searches if the study says so. `progress` is called with
+    /// the number of finished runs and of all runs.
     fn execute(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         py.detach(|| {
             let stop = AtomicBool::new(false);
             let proceed = || !stop.load(Ordering::Relaxed);
             let (sender, news) = mpsc::channel::<Progress>();
-            // Signals reach the main thread alone, which therefore waits while another one works.
+            // Only the main thread receives signals, so it waits while another thread works.
             thread::scope(|scope| {
                 let work = scope.spawn(move || {
                     let limits = Limits { jobs: self.jobs, memory: None, proceed: &proceed };
@@ -203,7 +203,8 @@ impl Folder {
         })
     }
 
-    /// Mean of each metric over the seeds of each point and group of flows: values, flow, metric, mean, half of its interval of 95 %, seeds.
+    /// Mean of each metric over the seeds of each point and group of flows: values, flow, metric, mean, half-width of its 95 % confidence
+    /// interval, seeds.
     #[expect(clippy::type_complexity, reason = "a row of a table")]
     fn means(
         &self,
@@ -235,12 +236,12 @@ impl Folder {
     }
 }
 
-/// This library.
+/// Version and build of this library.
 fn program() -> Program {
     Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into), code: None }
 }
 
-/// Makes a run that `Folder.missing` gave, in any process and on any machine with the same build of this library, with the law and the
+/// Makes a run from `Folder.missing`, in any process and on any machine with the same build of this library, with the law and the
 /// controllers of the study. Gives its record.
 #[pyfunction]
 #[pyo3(signature = (run, law = None, controllers = Vec::new()))]
@@ -254,7 +255,7 @@ pub(crate) fn make_run(
     if run.program.build != tidemark_version::BUILD {
         let (own, other) = (tidemark_version::BUILD, run.program.build);
         return Err(study_error(&format!(
-            "this worker has build {own} of tidemark, and the study is of build {other}: install the same wheel on both"
+            "this worker has build {own} of tidemark, but the study has build {other}: install the same wheel on both"
         )));
     }
     let raised = Raised::default();
@@ -269,7 +270,8 @@ pub(crate) fn make_run(
     })
 }
 
-/// Mean of what the second of each pair has more than the first, half of its interval of 95 %, and number of pairs; `None` without any.
+/// Mean difference, second minus first, over pairs, with the half-width of its 95 % confidence interval and the number of pairs; `None`
+/// without pairs.
 #[pyfunction]
 pub(crate) fn difference(pairs: Vec<(f64, f64)>) -> Option<(f64, Option<f64>, usize)> {
     Estimate::of_differences(&pairs).map(|of| (of.mean, of.half, of.count))

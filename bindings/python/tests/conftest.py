@@ -12,18 +12,18 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[3]
 """Root of the repository."""
 COMMAND = Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
-"""The command, which `make build` makes."""
+"""The command built by `make build`."""
 
 
 @pytest.fixture(autouse=True)
 def in_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets tests and doctests name scenarios as users in the repository do."""
+    """Lets tests and doctests name scenarios relative to the repository."""
     monkeypatch.chdir(ROOT)
 
 
 @pytest.fixture
 def command(tmp_path: Path):
-    """Runs the command for a scenario, and gives the folder of its results."""
+    """Runs the command on a scenario, and gives the folder of results."""
 
     def run(scenario: str, *arguments: str) -> Path:
         out = tmp_path / "command"

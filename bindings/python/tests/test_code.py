@@ -1,4 +1,4 @@
-"""Hashes of algorithms: another one for everything that changes what they do, and the same for all else."""
+"""Hashes of algorithms: they differ after any change of behaviour, and only then."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ def unused():
 
 
 def hash_of(law=LAW, helper=HELPER, name="Square"):
-    """Hash of a law in a module of its text, which has no file, as the code of a REPL."""
+    """Hash of a law in a module made from its text, without a file, like code of a REPL."""
     of_law, of_helper = types.ModuleType("own_law"), types.ModuleType("helper")
     sys.modules |= {"own_law": of_law, "helper": of_helper}
     try:
@@ -187,7 +187,7 @@ def test_changes_behind_caches_and_in_dataclasses_and_enums_are_seen(old, new):
 
 
 def test_a_law_goes_to_another_process_as_it_is_here():
-    """A file that was edited and not loaded again is not read there."""
+    """A file that was edited but not loaded again is not read by workers."""
     code = Code.of(limited(5), {"*": Aimd})
     check = (
         "import sys, pickle; law, controllers = pickle.load(sys.stdin.buffer); print(law.__name__, controllers[0][1])"

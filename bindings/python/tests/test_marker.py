@@ -8,7 +8,7 @@ SHORT = {"duration": "3 s", "warmup": "1 s"}
 
 
 def overloaded(law, **fields):
-    """Gives the verdicts of a marker whose queue gets 60 Mbit/s and gives 40, and the marker."""
+    """Gives a marker whose queue receives 60 Mbit/s and sends 40, and its verdicts."""
     drb = tidemark.Drb(law)
     verdicts = []
     for sn in range(1000):
@@ -64,7 +64,7 @@ def test_wrong_arguments_are_errors_and_no_panics():
 
 
 class Step:
-    """The law `step` once more."""
+    """A copy of the law `step`."""
 
     def arrive(self, arrival):
         if arrival.flow_class == "l4s":
@@ -89,7 +89,7 @@ def test_a_law_of_an_object_takes_the_place_of_the_scenarios():
 
 
 class Sojourn:
-    """Marks what has waited for long as it leaves the queue."""
+    """Marks packets that have waited long, as they leave the queue."""
 
     def leave(self, departure):
         return float(departure.sojourn_ms > 5), 0.0
@@ -133,7 +133,7 @@ def test_what_a_law_raises_ends_the_run(law, error, text):
 
 
 class Aimd(tidemark.Controller):
-    """A segment more a round trip, and half of the marked share less."""
+    """Grows by a segment per round trip; shrinks by half of the marked share."""
 
     def __init__(self, *, mss, initial_window):
         super().__init__(mss=mss, initial_window=initial_window)

@@ -1,4 +1,4 @@
-"""Results as notebooks show them."""
+"""Results in notebooks."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ SHORT = {"duration": s(2), "warmup": s(1)}
 
 @pytest.fixture(autouse=True)
 def no_figure_is_left_open():
-    """A figure of pyplot would be shown once more."""
+    """A figure of pyplot would be shown twice."""
     before = pyplot.get_fignums()
     yield
     assert pyplot.get_fignums() == before
@@ -100,7 +100,7 @@ def test_a_class_of_a_cell_is_studied_and_shown(tmp_path, monkeypatch):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     NotebookClient(notebook, timeout=300).execute()
     (output,) = notebook.cells[2].outputs
-    assert "± half of their intervals" in output["data"]["text/html"]
+    assert "± half-width of their 95 % confidence intervals" in output["data"]["text/html"]
     assert len(list((tmp_path / "out/runs").iterdir())) == 2
 
 

@@ -1,4 +1,4 @@
-"""Notebooks run from their first cell to their last."""
+"""Runs notebooks from the first cell to the last."""
 
 import os
 from pathlib import Path
@@ -10,12 +10,12 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 MEASURED = ROOT / "../shared/traces/ie-5g-driving-1.csv"
-"""Measured trace, where this machine has it."""
+"""Measured trace, if this machine has it."""
 
 
 @pytest.fixture
 def in_copy(tmp_path, monkeypatch):
-    """Gives a folder in which a notebook finds scenarios, and may write."""
+    """Gives a writable folder in which a notebook finds the scenarios."""
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -1,4 +1,4 @@
-"""Laws and controllers of one's own in studies: kept by their code, in processes, compared and drawn with intervals."""
+"""The user's laws and controllers in studies: runs keyed by code, in processes, compared and drawn with intervals."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ SHORT = {"duration": "2 s", "warmup": "1 s"}
 
 
 class Step:
-    """The law `step` once more."""
+    """A copy of the law `step`."""
 
     limit_ms = 5.3
 
@@ -30,7 +30,7 @@ class Late(Step):
 
 
 class Aimd(tidemark.Controller):
-    """A segment more a round trip, and half of the marks less."""
+    """Grows by a segment per round trip; shrinks by half of the marked payload."""
 
     def on_ack(self, ack):
         self.window = max(2 * self.mss, self.window + self.mss * ack.acked / self.window - ack.marked / 2)
@@ -70,7 +70,7 @@ def test_an_unchanged_class_is_read_and_a_changed_one_run_anew(tmp_path, monkeyp
 
 
 def meeting(folder: Path):
-    """A law whose runs wait for each other: one process alone does not come to an end."""
+    """A law whose runs wait for each other, so that a single process never finishes."""
 
     class Meeting:
         def __init__(self):
@@ -151,7 +151,7 @@ def test_seeds_are_added_where_a_study_of_a_class_asks_for_them(tmp_path):
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Tables of two laws at two round trips, of which one varies what the other does."""
+    """Tables of two laws at two round trips, with three and four seeds."""
     os.chdir(Path(__file__).resolve().parents[3])
     vary = {"flow.*.round_trip": [tidemark.ms(10), tidemark.ms(20)]}
     folder = tmp_path_factory.mktemp("tables")

@@ -1,4 +1,4 @@
-"""Code of the pages runs as it stands there, and writes the pictures beside it."""
+"""Runs the code of the pages unchanged; it writes the pages' pictures."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def blocks(page: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Gives a folder in which code of pages finds scenarios, and may write."""
+    """Gives a writable folder in which the pages' code finds the scenarios."""
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     (tmp_path / "docs/guide/pictures").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)

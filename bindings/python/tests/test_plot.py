@@ -1,4 +1,4 @@
-"""Pictures by their data: axes with units, number of artists, values that were drawn."""
+"""Checks pictures by their data: axes with units, number of artists, drawn values."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""Studies on a local Ray of two workers, of which one is killed."""
+"""Studies on a local Ray with two workers, one of which is killed."""
 
 import json
 import os
@@ -31,14 +31,14 @@ def parent(process: int) -> int:
 
 
 def is_ours(process: int) -> bool:
-    """True for a process that this one started, at any remove."""
+    """True for a descendant of this process."""
     while process > 1 and process != os.getpid():
         process = parent(process)
     return process == os.getpid()
 
 
 def workers() -> list[int]:
-    """Processes of this test's Ray that make runs now."""
+    """Processes of this test's Ray that are making runs."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

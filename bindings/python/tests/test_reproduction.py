@@ -1,4 +1,4 @@
-"""Pictures of the pages: the same tables give the same bytes, in the form of `tidemark.plot`."""
+"""Pictures of the pages: equal tables give equal bytes, in the style of `tidemark.plot`."""
 
 import importlib
 import sys
@@ -12,14 +12,14 @@ TABLES = ROOT / "results/papers/pictures"
 
 
 PAPERS = ("al4s", "anbr", "brunello", "l4span", "sdn")
-"""Modules of results/draw/papers, one a paper."""
+"""Modules of results/draw/papers, one per paper."""
 MAX_BYTES = 200_000
 """Bytes of a picture."""
 
 
 @pytest.fixture
 def pictures(monkeypatch):
-    """Gives all pictures of papers by the names of their tables, and those of the other pages by their own."""
+    """Gives the papers' pictures by the names of their tables, and the other pages' pictures by their own names."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(ROOT / "results/draw")
     monkeypatch.syspath_prepend(ROOT / "results/draw/papers")

@@ -1,4 +1,4 @@
-"""Runs from Python: their bytes are the command's, their errors name a place, and a signal ends them."""
+"""Runs from Python: they give the command's bytes, errors name a place, and a signal ends them."""
 
 import os
 import pickle

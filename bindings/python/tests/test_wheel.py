@@ -1,4 +1,4 @@
-"""The wheel: its size, and the Pythons that it is for."""
+"""The wheel: its size, and the Python versions that it supports."""
 
 import os
 import zipfile
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 LIMIT = 15_000_000
-"""Bytes that a wheel may have."""
+"""Largest size of a wheel in bytes."""
 
 
 @pytest.mark.skipif("TIDEMARK_WHEELS" not in os.environ, reason="no wheel: `make python-test` builds it")

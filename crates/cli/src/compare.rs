@@ -174,11 +174,12 @@ impl Compare {
             match seeds[..] {
                 [_] => say!(
                     "One seed each: a difference may come from the seed, not from your change. `tidemark run --seeds 10` \
-                     pools seeds in a folder, and compare says then what is sure."
+                     pools seeds in a folder, and compare then shows which differences are certain."
                 ),
                 _ => say!(
-                    "Differences over {} common seeds, ± half of their intervals of 95 %. A tie is one whose interval contains 0. \
-                     Of 20 ties one is taken for a difference.",
+                    "Differences over {} common seeds, ± half-width of their 95 % confidence intervals. \
+                     A tie is a difference whose interval contains 0. \
+                     One in 20 ties looks like a difference.",
                     seeds.len()
                 ),
             }
@@ -255,7 +256,7 @@ impl Pool {
             }
             kind.say(&table, names.len());
         }
-        say!("Means over {}, ± half of their intervals of 95 %.", self.side.seeds());
+        say!("Means over {}, ± half-width of their 95 % confidence intervals.", self.side.seeds());
     }
 }
 

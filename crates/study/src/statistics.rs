@@ -10,7 +10,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half of the interval of 95 %, by Student's t; `None` for one value, which says nothing of its spread.
+    /// Half-width of the 95 % confidence interval, by Student's t; `None` for one value, which does not show the spread.
     pub half: Option<f64>,
     /// Number of values.
     pub count: usize,

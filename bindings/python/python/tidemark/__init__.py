@@ -1,8 +1,8 @@
 """L4S congestion signalling for 5G: scenarios, results and the marker.
 
 `run` runs a scenario and gives a `Result`, with polars frames and the summary as typed attributes. `plot` draws it.
-Names of fields end with their unit: `_ms` milliseconds, `_mbps` Mbit/s, `_s` seconds, `_kb` kB. A share lies between 0
-and 1. What could not be measured is None, never zero.
+Names of fields end with their unit: `_ms` milliseconds, `_mbps` Mbit/s, `_s` seconds, `_kb` kB. A share is between 0
+and 1. A value that could not be measured is None, never zero.
 """
 
 import importlib
@@ -54,7 +54,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `plot` where it is first asked for: matplotlib takes a second, and no worker of a study draws."""
+    """Imports `plot` at its first use: matplotlib takes a second to load, and workers of a study never draw."""
     if name == "plot":
         return importlib.import_module("tidemark.plot")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

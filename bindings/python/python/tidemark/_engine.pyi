@@ -1,4 +1,4 @@
-"""Types of the part that is Rust."""
+"""Types of the Rust part."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -145,7 +145,7 @@ class Estimate:
 
 @final
 class Ack:
-    """Acknowledgement with news. Times in seconds, sizes in bytes of payload."""
+    """Acknowledgement with new information. Times in seconds, sizes in bytes of payload."""
 
     @property
     def now_s(self) -> float: ...

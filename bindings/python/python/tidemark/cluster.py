@@ -1,4 +1,4 @@
-"""Runs of a study on a Ray cluster, which `pip install .[ray]` brings."""
+"""Runs of a study on a Ray cluster. `pip install .[ray]` installs Ray."""
 
 import logging
 import os
@@ -11,14 +11,14 @@ from tidemark.errors import StudyError
 from tidemark.work import AHEAD, Make, Records, make_run
 
 RETRIES = -1
-"""Times that a run is made anew whose worker was lost: as often as that happens. A run that fails is not made anew."""
+"""Retries of a run whose worker was lost: without limit. A run that fails is not repeated."""
 
 
 @contextmanager
 def of_ray(address: str | None, code: Code | None) -> Iterator[Make]:
-    """Gives what makes runs on a cluster.
+    """Gives a function that makes runs on a cluster.
 
-    `address` is a cluster's; None stands for the one that this program is a part of, else for a Ray on this machine.
+    `address` is a cluster's. None means the cluster that this program is part of, or else a Ray on this machine.
     """
     with _cluster(address) as ray:
         yield lambda runs: _records(ray, runs, code)
@@ -30,7 +30,7 @@ def _cluster(address: str | None) -> Iterator[Any]:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise StudyError("executor: Ray is not installed: `pip install .[ray]` brings it") from error
+        raise StudyError("executor: Ray is not installed: use `pip install .[ray]`") from error
     begun = not ray.is_initialized()
     if begun:
         ray.init(address=address or os.environ.get("RAY_ADDRESS"), logging_level=logging.WARNING, log_to_driver=False)
@@ -42,7 +42,7 @@ def _cluster(address: str | None) -> Iterator[Any]:
 
 
 def _records(ray: Any, runs: Sequence[tuple[str, str]], code: Code | None) -> Records:
-    """Makes runs and gives keys and records as they end. Those of a lost worker are made anew."""
+    """Makes runs and gives keys and records as they end. Runs of a lost worker are repeated."""
     make = ray.remote(num_cpus=1, max_retries=RETRIES)(make_run)
     limit = max(1, int(ray.cluster_resources().get("CPU", 1))) * AHEAD
     waiting = iter(runs)

@@ -1,7 +1,7 @@
-"""Algorithms of one's own in a study: the hash that keys their runs, and their way into other processes.
+"""The user's algorithms in a study: the hash in the keys of their runs, and their transfer to other processes.
 
-The hash is of the code that Python runs, not of the text that it was read from: a comment changes nothing, a file that
-was edited and not loaded again is what it was, and a class of a REPL, which has no file, has a hash like any other.
+The hash covers the code that Python runs, not its source text. So a comment changes nothing, a file that was edited but
+not loaded again keeps its hash, and a class of a REPL, which has no file, has a hash like any other.
 """
 
 import builtins
@@ -26,15 +26,15 @@ from tidemark.errors import StudyError
 from tidemark.marker import AnyLaw, Controller
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
-"""Types whose `repr` says all."""
+"""Types whose `repr` is the complete value."""
 PROTOCOL = 4
-"""Way of pickling objects: the last that gives large arrays as bytes."""
+"""Protocol of pickles: the last one that writes large arrays as bytes."""
 OF_A_CLASS = ("__name__", "__qualname__", "__module__", "__doc__", "__dict__", "__weakref__", "_abc_impl")
-"""Attributes of a class that decide nothing, or that its bases and name say."""
+"""Attributes of a class that have no effect, or that follow from its bases and name."""
 
 
 class Code(NamedTuple):
-    """Law and controllers of a study: their hash, and themselves as bytes, which any process can read."""
+    """Law and controllers of a study: their hash, and a pickle that any process can load."""
 
     hash: str
     pickled: bytes
@@ -43,8 +43,8 @@ class Code(NamedTuple):
     def of(cls, law: AnyLaw | None, controllers: Mapping[str, type[Controller]]) -> "Code":
         """Reads algorithms.
 
-        Raises `StudyError` for code or a value that can't be read, since a changed one could not be told from it, or
-        that can't go to another process.
+        Raises `StudyError` for code or a value that can't be hashed, because a change would go unnoticed, or that can't
+        be sent to another process.
         """
         reader = _Reader()
         reader.add(importlib.util.MAGIC_NUMBER)
@@ -53,7 +53,7 @@ class Code(NamedTuple):
             reader.add(flow)
             reader.add(controller, getattr(controller, "__name__", flow))
         with contextlib.ExitStack() as stack:
-            # By value, or another process would read the file anew, which may have been edited meanwhile.
+            # By value: otherwise another process would read the file, which may have been edited meanwhile.
             for name in reader.own_modules & set(sys.modules) - cloudpickle.list_registry_pickle_by_value():
                 module = sys.modules[name]
                 cloudpickle.register_pickle_by_value(module)
@@ -62,27 +62,27 @@ class Code(NamedTuple):
                 return cls(reader.hash.hexdigest()[:32], cloudpickle.dumps((law, list(controllers.items()))))
             except (TypeError, pickle.PicklingError) as error:
                 raise StudyError(
-                    f"law or controllers can't go to another process: {error}; use tidemark.run"
+                    f"law or controllers can't be sent to another process: {error}; use tidemark.run"
                 ) from error
 
     def load(self) -> tuple[AnyLaw | None, list[tuple[str, type[Controller]]]]:
-        """Gives the algorithms, in any process."""
+        """Loads the algorithms, in any process."""
         algorithms: tuple[AnyLaw | None, list[tuple[str, type[Controller]]]] = pickle.loads(self.pickled)
         return algorithms
 
 
 class _Reader:
-    """Hash of values, of their code, and of what that refers to; what was installed counts by its version."""
+    """Hashes values, their code, and everything that the code refers to. Installed packages count by their version."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
         self.own_modules: set[str] = set()
         self._path: list[str] = []
-        # Values by their identity, which is theirs for as long as they are kept.
+        # Values by their identity, which is unique while they are referenced.
         self._seen: dict[int, tuple[int, object]] = {}
 
     def add(self, value: Any, name: str = "", names: Iterable[str] = ()) -> None:
-        """Adds a value, which the code around it calls `name`. Of a module `names` are read."""
+        """Adds a value that the code around it calls `name`. For a module, only `names` are read."""
         if isinstance(value, PLAIN):
             self._say(type(value).__name__, repr(value))
             return
@@ -154,7 +154,7 @@ class _Reader:
         self._add_all([function.__defaults__, function.__kwdefaults__, *(function.__closure__ or ())])
         names = _names(function.__code__)
         self._add_named(function.__globals__, names)
-        # An import inside of a function is no global name.
+        # An import inside a function is not a global name.
         for module in _imports(function.__code__):
             self.add(module, module.__name__, names)
 
@@ -163,7 +163,7 @@ class _Reader:
         if not self._is_own(_module(of)):
             return
         self._add_all(of.__bases__)
-        # Dataclasses and the like keep notes of their own, of which they have made methods.
+        # Dataclasses and the like keep metadata from which they have made methods.
         notes = (name for name in vars(of) if name.startswith("__") and not callable(getattr(of, name)))
         self._add_named(vars(of), set(vars(of)) - set(OF_A_CLASS) - set(notes))
 
@@ -184,7 +184,7 @@ class _Reader:
             self._say(parts)
 
     def _is_own(self, module: str | None) -> bool:
-        """True for a module that nobody installed; the others have a version, which is added."""
+        """True for a module that is not from an installed package. For others, adds the package's version."""
         if module is None or not _is_installed(module):
             self.own_modules.add(module or "")
             return True
@@ -195,19 +195,19 @@ class _Reader:
     def _unreadable(self, value: object) -> StudyError:
         path = ".".join(name for name in self._path if name)
         return StudyError(
-            f"{path}: nothing says whether this {type(value).__qualname__} is another one next time, so that its runs "
-            f"could not be kept: write it in Python, or use tidemark.run, which keeps nothing"
+            f"{path}: a change of this {type(value).__qualname__} could not be noticed, so its runs "
+            f"can't be stored: write it in Python, or use tidemark.run, which stores nothing"
         )
 
 
 def _module(of: types.FunctionType | type) -> str | None:
-    """Module of code; None for code that was run without one, which has Python's own name for it."""
+    """Module of code; None for code that runs outside a module, to which Python gives the name of its own module."""
     is_named = of.__module__ != "builtins" or hasattr(builtins, of.__qualname__)
     return of.__module__ if is_named else None
 
 
 def _contents(cell: types.CellType) -> list[object]:
-    """Value of a variable of a closure, if it has one by now."""
+    """Value of a closure's variable, if it is set already."""
     try:
         return [cell.cell_contents]
     except ValueError:
@@ -215,12 +215,12 @@ def _contents(cell: types.CellType) -> list[object]:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """Names that code and the code in it use, of globals and of attributes."""
+    """Names of globals and attributes that code and its nested code use."""
     return set(code.co_names).union(*map(_names, _inner(code)))
 
 
 def _imports(code: types.CodeType) -> list[types.ModuleType]:
-    """Modules that code and the code in it import."""
+    """Modules that code and its nested code import."""
     named = {of.argval for of in dis.get_instructions(code) if of.opname == "IMPORT_NAME" and of.argval}
     modules = []
     for name in sorted(named):
@@ -234,7 +234,7 @@ def _inner(code: types.CodeType) -> list[types.CodeType]:
 
 
 def _is_installed(module: str) -> bool:
-    """True for a module of Python, of this package, or of a package that was installed."""
+    """True for a module of Python itself, of this package, or of an installed package."""
     package = module.partition(".")[0]
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None or package == "tidemark":

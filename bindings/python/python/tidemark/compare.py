@@ -1,4 +1,4 @@
-"""Two tables of studies, seed by seed."""
+"""Comparison of two studies' tables, seed by seed."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from tidemark.study import Table
 
 
 def compare(before: Table, after: Table) -> pl.DataFrame:
-    """Compares the tables of two studies, run by run: seeds with their like, and values that both vary with theirs.
+    """Compares the tables of two studies, pairing runs by seed and by the values that both studies vary.
 
-    Gives a row for each point, group of flows and metric that both have: the means `before` and `after`, their
-    `difference` over so many `seeds`, and `half` of its interval of 95 %. The difference is a tie where that is larger.
-    `half` is null where there is one seed.
+    Gives a row for each point, group of flows and metric of both: the means `before` and `after`, their `difference`,
+    the number of `seeds`, and `half`, the half-width of the difference's 95 % confidence interval. The difference is a
+    tie if `half` is larger. `half` is null for a single seed.
 
-    Raises `StudyError` for tables that have no seed or no metric in common.
+    Raises `StudyError` for tables without a common seed or metric.
     """
     metrics = [metric for metric in before.metrics if metric in after.metrics]
     keys = [key for key in ("flow", *before.varied) if key in before.frame.columns and key in after.frame.columns]
@@ -43,4 +43,4 @@ def compare(before: Table, after: Table) -> pl.DataFrame:
 
 
 AFTER = " after"
-"""Ending of columns of the second table."""
+"""Suffix of the second table's columns."""

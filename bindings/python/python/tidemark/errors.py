@@ -2,7 +2,7 @@
 
 
 class ScenarioError(ValueError):
-    """A scenario that can't be used. The message says what is wrong, and what would be right.
+    """A scenario that can't be used. The message says what is wrong and how to correct it.
 
     >>> import tidemark
     >>> try:
@@ -13,11 +13,11 @@ class ScenarioError(ValueError):
     """
 
     file: str | None
-    """Name of the scenario's file; None where the scenario is no file."""
+    """Name of the scenario's file; None if the scenario is not a file."""
     line: int | None
-    """Line of the fault, from 1; None where the scenario was not a text, or where no line is known."""
+    """Line of the error, from 1; None if the scenario was not a text, or the line is unknown."""
     key: str | None
-    """Path of the field at fault, such as `ue.0.rlc.queue_sdus`; None where no field is known."""
+    """Path of the field at fault, such as `ue.0.rlc.queue_sdus`; None if unknown."""
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None, key: str | None = None) -> None:
         super().__init__(message)
@@ -28,4 +28,4 @@ class ScenarioError(ValueError):
 
 
 class StudyError(ValueError):
-    """A study that can't be used, or that does not come to its end. Runs that were made are kept in its folder."""
+    """A study that can't be used or completed. Finished runs are kept in its folder."""

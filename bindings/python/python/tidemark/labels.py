@@ -1,7 +1,7 @@
 """Names of axes: a field's meaning with its unit."""
 
 UNITS = {"mbps": "Mbit/s", "ms": "ms", "us": "µs", "kb": "kB", "db": "dB", "s": "s", "m": "m"}
-"""Unit by the ending of a field's name."""
+"""Units by the suffix of a field's name."""
 STATISTICS = ("mean", "p50", "p95", "p99", "p999")
 """Parts of a delay that are columns of their own."""
 NAMES = {
@@ -16,11 +16,11 @@ NAMES = {
     "mcs": "MCS index",
     "t": "time",
 }
-"""Words for a field's name without its unit, where the name alone says too little."""
+"""Words for fields whose name without the unit is not clear enough."""
 
 
 def label(field: str) -> str:
-    """Gives the words of an axis, for a column of a frame or a metric of a study.
+    """Gives an axis's label, for a column of a frame or a metric of a study.
 
     >>> label("throughput_mbps"), label("owd_p95_ms"), label("owd_ms.p95"), label("marks")
     ('throughput (Mbit/s)', 'p95 one-way delay (ms)', 'p95 one-way delay (ms)', 'marks')

@@ -9,31 +9,31 @@ from tidemark import _engine, scenario
 from tidemark._engine import Ack, Answer, Arrival, Departure, Estimate, Law
 
 Chances: typing.TypeAlias = float | tuple[float, float] | None
-"""Chance of a mark, or chances of a mark and of a drop, from 0 to 1; None for neither."""
+"""Probability of a mark, or probabilities of a mark and of a drop, from 0 to 1; None for neither."""
 
 
 class ArrivalLaw(typing.Protocol):
-    """Law that decides as a packet arrives at the CU: a class of one's own with this method. One object a bearer."""
+    """Law that decides as a packet arrives at the CU: a user's class with this method, one object per bearer."""
 
     def arrive(self, arrival: Arrival, /) -> Chances:
-        """Answers a packet that arrives."""
+        """Decides about an arriving packet."""
 
 
 class DepartureLaw(typing.Protocol):
-    """Law that decides as a packet leaves the RLC queue: a class of one's own with this method. One object a bearer."""
+    """Law that decides as a packet leaves the RLC queue: a user's class with this method, one object per bearer."""
 
     def leave(self, departure: Departure, /) -> Chances:
-        """Answers a packet that leaves the queue."""
+        """Decides about a packet that leaves the queue."""
 
 
 AnyLaw: typing.TypeAlias = Law | Callable[[], ArrivalLaw] | Callable[[], DepartureLaw]
-"""A law of the marker, or a class (or another callable) that makes a law in Python."""
+"""A law of the marker, or a class or other callable that makes a law in Python."""
 Ecn = typing.Literal["not-ect", "ect0", "ect1", "ce"]
 """ECN field of a packet."""
 
 
 def law(name: str, **fields: object) -> Law:
-    """Gives a law of the marker, with parameters as in a scenario; the others have their defaults.
+    """Gives a law of the marker, with parameters as in a scenario. Other parameters have their defaults.
 
     >>> from tidemark import ms
     >>> step = law("step", threshold=ms(5))
@@ -49,7 +49,7 @@ def _read_law(text: str) -> Law:
     return Law.from_json(text)
 
 
-# A study with a law hands it to other processes.
+# A study sends its law to other processes.
 copyreg.pickle(Law, lambda of: (_read_law, (of.json(),)))
 
 
@@ -63,15 +63,15 @@ def laws() -> list[Law]:
 
 
 def parameters(of: Law) -> dict[str, object]:
-    """Gives a law's parameters, as a scenario has them."""
+    """Gives a law's parameters in the form of a scenario."""
     fields: dict[str, object] = json.loads(of.json())
     return {key: value for key, value in fields.items() if key != "law"}
 
 
 class Drb:
-    """Marker of one data radio bearer, as a gNB's CU-UP has it. Times are in seconds and do not go back.
+    """Marker of one data radio bearer, as in a gNB's CU-UP. Times are in seconds and do not go back.
 
-    A queue that gets 60 Mbit/s and gives 40:
+    A queue that receives 60 Mbit/s and sends 40:
 
     >>> drb = Drb(law("step"))
     >>> verdicts = []
@@ -89,16 +89,16 @@ class Drb:
     def downlink(
         self, now_s: float, size: int, *, ecn: Ecn = "ect1", flow: int = 0, head_of_line_ms: float | None = None
     ) -> Answer:
-        """Takes a packet of `size` bytes from the core and gives its verdict. What passes gets the next SN.
+        """Takes a packet of `size` bytes from the core and gives its verdict. Unless dropped, it gets the next SN.
 
-        `head_of_line_ms` is the true age of the RLC queue's oldest SDU, where it can be seen.
+        `head_of_line_ms` is the true age of the RLC queue's oldest SDU, if it is known.
         """
         return self._drb.downlink(now_s, size, ecn, flow, head_of_line_ms or 0.0)
 
     def dequeue(
         self, now_s: float, size: int, sojourn_ms: float, *, behind: int = 0, ecn: Ecn = "ect1", flow: int = 0
     ) -> Answer:
-        """Asks about a packet that leaves the RLC queue with `behind` bytes behind it, for laws that decide there."""
+        """Decides about a packet that leaves the RLC queue, with `behind` bytes behind it, if the law acts there."""
         return self._drb.dequeue(now_s, size, ecn, flow, sojourn_ms, behind)
 
     def report(self, now_s: float, *, transmitted: int | None = None, delivered: int | None = None) -> None:
@@ -117,41 +117,41 @@ class Drb:
 
 
 class Controller:
-    """Congestion controller over TCP: a base class for one's own, which sets `window` and, to pace, `pacing_mbps`.
+    """Congestion controller over TCP: a base class for the user's, which sets `window` and, to pace, `pacing_mbps`.
 
-    After each call the transport reads both. It owns retransmission and feedback, and tells of each congestion once a
-    window of data. One object a connection. Times are in seconds, sizes in bytes of payload.
+    After each call the transport reads both. It handles retransmission and feedback, and reports congestion once per
+    window of data. Each connection has its own object. Times are in seconds, sizes in bytes of payload.
     """
 
     ecn: typing.ClassVar[typing.Literal["scalable", "classic", "off"]] = "scalable"
-    """Way of marks: counts in each acknowledgement (ECT(1)), calls of `on_congestion` (ECT(0)), or none (Not-ECT)."""
+    """Form of marks: counts in each acknowledgement (ECT(1)), calls of `on_congestion` (ECT(0)), or none (Not-ECT)."""
 
     window: float
     """Bytes that may be in flight."""
     pacing_mbps: float | None = None
-    """Rate at which packets leave, in Mbit/s; None lets the acknowledgements clock them out."""
+    """Rate at which packets leave, in Mbit/s; None lets acknowledgements clock them."""
 
     def __init__(self, *, mss: float, initial_window: float) -> None:
         self.mss = mss
         self.window = initial_window
 
     def on_established(self, now_s: float, rtt_s: float | None) -> None:
-        """Takes in the end of the handshake."""
+        """Handles the end of the handshake."""
 
     def on_ack(self, ack: Ack) -> None:
-        """Takes in an acknowledgement with news."""
+        """Handles an acknowledgement with new information."""
 
     def on_congestion(self, now_s: float, signal: typing.Literal["loss", "ecn"], in_flight: int) -> None:
-        """Takes in a loss, or an echo of classic ECN."""
+        """Handles a loss, or an echo of classic ECN."""
 
     def on_timeout(self, now_s: float, in_flight: int) -> None:
-        """Takes in that the retransmission timer expired."""
+        """Handles an expired retransmission timer."""
 
     def on_spurious(self, now_s: float) -> None:
-        """Takes in that the last reduction was for nothing."""
+        """Handles the news that the last reduction was spurious."""
 
     def on_idle(self, now_s: float, idle_s: float) -> None:
-        """Takes in that data is sent again after nothing had been for `idle_s`."""
+        """Handles the restart of sending after `idle_s` without data."""
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: a table of what people decide by, and four small pictures."""
+"""Results in a notebook: a table of the most important figures, and four small pictures."""
 
 import html
 import io
@@ -15,10 +15,10 @@ OF_FLOWS = ("throughput_mbps", "owd_p50_ms", "owd_p99_ms", "rtt_p50_ms", "media_
 MAX_ROWS = 24
 """Rows of a table."""
 MAX_CURVES = 6
-"""Flows in a picture, those with the highest rates: more could not be told apart."""
+"""Most flows in a picture, those with the highest rates: more could not be told apart."""
 PICTURES = 4
 SIZE_INCHES = (7.0, 4.2)
-"""Size of the pictures together."""
+"""Total size of the pictures."""
 
 Draw = Callable[[ModuleType, Any], object]
 """Draws with `tidemark.plot` into axes."""
@@ -39,7 +39,7 @@ def result(of: Result) -> str:
     ]
     if ues:
         draw.append(lambda plot, axes: plot.series(of, "queue_ms", of="ues", names=ues, axes=axes))
-        # Names of flows are long beside the bars of a small picture.
+        # Names of flows are long compared with the bars of a small picture.
         draw.append(lambda plot, axes: plot.split(of, flows=names, axes=axes).tick_params("x", rotation=20))
     else:
         draw.append(lambda plot, axes: plot.series(of, "rtt_ms", names=names, axes=axes))
@@ -49,7 +49,7 @@ def result(of: Result) -> str:
 
 
 def table(of: Table) -> str:
-    """Gives the HTML of a study: means over seeds, each with half of its interval of 95 %."""
+    """Gives the HTML of a study: means over seeds, each with the half-width of its 95 % confidence interval."""
     metrics = of.metrics[:PICTURES]
     by = [*of.varied, *(["flow"] if "flow" in of.frame.columns else [])]
     cells: dict[tuple[object, ...], dict[str, str]] = {}
@@ -59,7 +59,7 @@ def table(of: Table) -> str:
     headings = [f"{label(key)} ({of.units[key]})" if key in of.units else label(key) for key in by]
     rows = ([*map(_text, key), *(of_key.get(metric, "-") for metric in metrics)] for key, of_key in cells.items())
     seeds = of.frame["seed"].n_unique()
-    title = f"{of.name}: means over {seeds} seeds, ± half of their intervals of 95 %"
+    title = f"{of.name}: means over {seeds} seeds, ± half-width of their 95 % confidence intervals"
     flows = _first_flows(of)
 
     def means(metric: str) -> Draw:
@@ -74,7 +74,7 @@ def table(of: Table) -> str:
 
 
 def _first_flows(of: Table) -> list[str] | None:
-    """Groups of flows that a picture has room for; None for a table of runs."""
+    """Groups of flows that fit a picture; None for a table of runs."""
     if "flow" not in of.frame.columns:
         return None
     return of.frame["flow"].unique(maintain_order=True).head(MAX_CURVES).to_list()
@@ -98,7 +98,7 @@ def _table(headings: Iterable[str], rows: Iterable[Sequence[str]], noun: str, to
 
 
 def _pictures(draw: Sequence[Draw]) -> str:
-    """Draws pictures side by side, as one SVG; nothing where matplotlib is not installed."""
+    """Draws pictures side by side, as one SVG; gives nothing if matplotlib is not installed."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -108,7 +108,7 @@ def _pictures(draw: Sequence[Draw]) -> str:
     except ModuleNotFoundError:
         return ""
     with mpl.rc_context(FORM):
-        # A figure of its own: those of pyplot are shown once more by notebooks.
+        # A separate figure: notebooks would show pyplot's figures a second time.
         figure = Figure(figsize=SIZE_INCHES)
         axes = list(figure.subplots(2, 2).flat)
         for ax, into in zip(axes, draw, strict=False):

@@ -1,4 +1,4 @@
-"""Bars on a terminal and in a notebook."""
+"""Progress bars on a terminal and in a notebook."""
 
 import sys
 import warnings
@@ -11,7 +11,7 @@ from tqdm import TqdmWarning
 
 @contextmanager
 def of_run(name: str, duration_s: float, wanted: bool | None) -> Iterator[Callable[[float], object] | None]:
-    """Draws how far a run has come; gives what is to be called with its virtual seconds, or None for no bar."""
+    """Draws the progress of a run; gives the function to call with its virtual seconds, or None without a bar."""
     if not _is_wanted(wanted):
         yield None
         return
@@ -22,7 +22,7 @@ def of_run(name: str, duration_s: float, wanted: bool | None) -> Iterator[Callab
 
 @contextmanager
 def of_runs(name: str, wanted: bool | None) -> Iterator[Callable[[int, int], object]]:
-    """Draws how many runs of a study are done; gives what is to be called with that number and their total."""
+    """Draws the number of finished runs of a study; gives the function to call with that number and the total."""
     if not _is_wanted(wanted):
         yield lambda _done, _total: None
         return
@@ -38,7 +38,7 @@ def of_runs(name: str, wanted: bool | None) -> Iterator[Callable[[int, int], obj
 
 def _bar(**form: Any) -> Any:
     with warnings.catch_warnings():
-        # Without the widgets of notebooks the bar is one of text.
+        # Without notebook widgets the bar is text.
         warnings.simplefilter("ignore", TqdmWarning)
         from tqdm.auto import tqdm
 
@@ -46,11 +46,11 @@ def _bar(**form: Any) -> Any:
 
 
 def _is_wanted(wanted: bool | None) -> bool:
-    """Answers what was not said: somebody sees a bar on a terminal, and in a notebook."""
+    """Gives the default: a bar is visible on a terminal and in a notebook."""
     return (_is_notebook() or sys.stderr.isatty()) if wanted is None else wanted
 
 
 def _is_notebook() -> bool:
-    """Answers whether a kernel runs this code; that its modules were imported doesn't say so."""
+    """True if a notebook kernel runs this code. Imported kernel modules alone do not prove it."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

@@ -45,12 +45,12 @@ class Result:
 
     @cached_property
     def summary_json(self) -> str:
-        """Text of `summary.json`, to the byte that of the command."""
+        """Text of `summary.json`, byte for byte as the command writes it."""
         return self._outcome.summary()
 
     @cached_property
     def summary(self) -> RunResult:
-        """Summary of the run: what `summary.json` has, as attributes."""
+        """Summary of the run: the contents of `summary.json` as attributes."""
         return _read(RunResult, json.loads(self.summary_json))
 
     @cached_property
@@ -70,7 +70,7 @@ class Result:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """Row for each cell of a network; empty where there is one cell without a place."""
+        """Row for each cell of a network; empty for a single cell without a position."""
         return _frame(NetworkCellResult, self.summary.cells, "cell")
 
     @cached_property
@@ -80,7 +80,7 @@ class Result:
 
     @cached_property
     def series(self) -> "Series":
-        """Development over time."""
+        """Values over time."""
         return Series(self)
 
     @cached_property
@@ -91,11 +91,11 @@ class Result:
 
     @cached_property
     def freezes(self) -> pl.DataFrame:
-        """Row for each time that a video stood still: `flow`, `t_s`, `frozen_s`."""
+        """Row for each freeze of a video: `flow`, `t_s`, `frozen_s`."""
         return self.table("freezes.csv")
 
     def table(self, file: str) -> pl.DataFrame:
-        """Gives the CSV file of this name as a frame: what `write` and the command write, such as `tdq.csv`.
+        """Gives the CSV file of this name, as `write` and the command write it, as a frame, such as `tdq.csv`.
 
         Raises `KeyError` for a file that a run does not have, and for `marks.csv` where no marks were kept.
         """
@@ -114,7 +114,7 @@ class Result:
         return pl.DataFrame(rows, schema={"flow": pl.String, "ms": pl.Float64, "share": pl.Float64}, orient="row")
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the folder that the command writes."""
+        """Writes the same folder as the command."""
         self._outcome.write(os.fspath(folder))
 
     def report(self, file: str | os.PathLike[str]) -> None:
@@ -125,7 +125,7 @@ class Result:
         Path(file).write_text(self._outcome.page(), "utf-8", newline="")
 
     def _repr_html_(self) -> str:
-        """Gives what a notebook shows."""
+        """Gives the HTML for a notebook."""
         from tidemark import notebook
 
         return notebook.result(self)
@@ -136,7 +136,7 @@ class Result:
 
 
 class Series:
-    """Development over time: a frame for each kind, with a row for each name and interval, which ends at `t_s`."""
+    """Values over time: a frame for each kind, with a row for each name and interval, which ends at `t_s`."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -164,7 +164,7 @@ class Series:
 
     @cached_property
     def uplinks(self) -> pl.DataFrame:
-        """Series of what each UE sends."""
+        """Series of each UE's uplink."""
         return self._long("uplinks", "ue", [ue.name for ue in self._result.summary.ues])
 
     @cached_property
@@ -181,7 +181,7 @@ class Series:
         times = self._values["t_s"]
         columns = {"t_s": times * len(names), noun: [name for name in names for _ in times]}
         for field, by_subject in self._values[kind].items():
-            # A subject that never has a value has no list of them, and a series that nobody looked at has no subjects.
+            # A subject without values has no list of them, and a series that was not recorded has no subjects.
             columns[field] = [
                 value for series in by_subject or [[]] * len(names) for value in series or [None] * len(times)
             ]
@@ -193,7 +193,7 @@ T = typing.TypeVar("T")
 
 
 def _read(kind: type[T], value: typing.Any) -> T:
-    """Makes a dataclass, or a list of them, of what JSON has."""
+    """Makes a dataclass, or a list of them, from parsed JSON."""
     if value is None:
         return typing.cast(T, None)
     kind = _bare(kind)
@@ -209,7 +209,7 @@ def _read(kind: type[T], value: typing.Any) -> T:
 
 
 def _frame(kind: type, rows: typing.Sequence[object] | None, noun: str) -> pl.DataFrame:
-    """Makes a frame of dataclasses; a field that has parts becomes a column for each of them."""
+    """Makes a frame of dataclasses; a field with parts becomes a column for each part."""
     columns = list(_columns(kind, noun))
     values = {heading: [_value(row, path) for row in rows or []] for heading, path, _ in columns}
     return pl.DataFrame(values, schema={heading: dtype for heading, _, dtype in columns})

@@ -19,18 +19,18 @@ def run(
     controllers: Mapping[str, type[Controller]] | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Runs a scenario: a file, a text of TOML, or a dict.
+    """Runs a scenario: a file, a TOML text or a dict.
 
     `seed` replaces the scenario's. `set` replaces values, by keys such as `marker.law`, `ue.0.count` or
-    `flow.*.sender.controller`; the bytes of `summary.json` are those of `tidemark run --seed ... --set ...`.
-    `keep_marks` keeps each mark with its reason, for `Result.marks`. `progress` draws a bar; None draws it where
-    somebody sees it: on a terminal, and in a notebook.
+    `flow.*.sender.controller`. `summary.json` has the same bytes as with `tidemark run --seed ... --set ...`.
+    `keep_marks` records each mark with its reason, for `Result.marks`. `progress` draws a bar; None draws it where it
+    can be seen, on a terminal and in a notebook.
 
-    `law` marks in place of the scenario's `marker.law`, and `controllers` send in place of those of the flows that they
-    name, or of all by `*`. Both can be Python: then an exception of theirs ends the run and is raised here, and a run
-    is slower (docs/guide/python.md has figures).
+    `law` replaces the scenario's `marker.law`, and `controllers` replace those of the flows that they name; `*` names
+    all flows. Both can be written in Python. Their exceptions then end the run and are raised here, and the run is
+    slower (docs/guide/python.md has figures).
 
-    Other threads go on meanwhile, and Ctrl-C ends the run.
+    Other threads can run meanwhile, and Ctrl-C ends the run.
 
     Raises `ScenarioError` for a scenario that can't be used, and `OSError` for a file that can't be read.
 

@@ -12,23 +12,23 @@ from tidemark.errors import ScenarioError
 from tidemark.units import Quantity
 
 Source: TypeAlias = str | os.PathLike[str] | Mapping[str, object]
-"""A scenario: the path of a file, a text of TOML (with more than one line), or a dict of what the file would have."""
+"""A scenario: the path of a file, a TOML text with more than one line, or a dict with the contents of a file."""
 
 
 class Text(NamedTuple):
-    """Text of a scenario, and where it is from."""
+    """Text of a scenario, and its origin."""
 
     file: str
-    """Name for errors."""
+    """Name in error messages."""
     text: str
     is_json: bool
-    """True for JSON, which stands for a dict; else the text is TOML."""
+    """True for JSON, made from a dict; false for TOML."""
     folder: Path
-    """Folder in which traces are looked up: the file's; the working folder for a text or a dict."""
+    """Folder that traces are relative to: the file's, or the working folder for a text or a dict."""
 
 
 def as_json(value: object) -> str:
-    """Gives a value of a scenario, or a table of them, as JSON: quantities as texts, numbers of numpy as numbers.
+    """Gives a value of a scenario, or a table of values, as JSON: quantities as texts, numpy's numbers as numbers.
 
     Raises `ScenarioError` for a value that a scenario can't have.
 
@@ -65,7 +65,7 @@ def text_of(source: Source) -> Text:
 
 
 def read(source: Source, *, seed: int | None = None, set: Mapping[str, object] | None = None) -> _engine.Scenario:
-    """Reads a scenario and checks it whole.
+    """Reads and checks a scenario.
 
     Raises `ScenarioError` for a scenario that can't be used, and `OSError` for a file that can't be read.
     """
@@ -80,7 +80,7 @@ def read(source: Source, *, seed: int | None = None, set: Mapping[str, object] |
 
 
 def check(source: Source, *, seed: int | None = None, set: Mapping[str, object] | None = None) -> list[str]:
-    """Checks a scenario without running it. Gives warnings: parts that a run takes no notice of, and likely mistakes.
+    """Checks a scenario without running it. Gives warnings about parts that a run ignores and about likely mistakes.
 
     >>> check("scenarios/first-look.toml", set={"ue.desk.handovers": ["60 s"]})
     ['UE `desk` has a handover at 60 s, when the run is over: it ends at 30 s']

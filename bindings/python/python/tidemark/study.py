@@ -25,7 +25,7 @@ Keys = Mapping[str, object]
 class Study:
     """A study, read and checked: every combination of values, with every seed.
 
-    Raises `ScenarioError` or `StudyError` where a part of it is wrong, before anything runs.
+    Raises `ScenarioError` or `StudyError` if a part of it is wrong, before anything runs.
 
     >>> study = Study("scenarios/first-look.toml", vary={"marker.law": ["none", "l4span"]}, seeds=2)
     >>> study.points, study.seeds
@@ -50,13 +50,13 @@ class Study:
         law: AnyLaw | None = None,
         controllers: Mapping[str, type[Controller]] | None = None,
     ) -> None:
-        """Makes a study of a scenario: a file, a text of TOML, or a dict. docs/guide/studies.md has its parts.
+        """Makes a study of a scenario: a file, a TOML text or a dict. docs/guide/studies.md explains its parts.
 
-        `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. Without `metrics`
-        there are those that most people ask for. `series` keeps the series of every run.
+        `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. The default `metrics`
+        are those that most people need. `series` keeps the series of every run.
 
-        `law` and `controllers` take the place of the scenario's in every run, as in `run`. The key of a run has a hash
-        of their code and of what that refers to: runs of changed code are made anew.
+        `law` and `controllers` replace the scenario's in every run, as in `run`. The key of a run includes a hash of
+        their code and everything that it refers to, so runs of changed code are repeated.
         """
         form = {
             "name": name,
@@ -83,7 +83,7 @@ class Study:
         law: AnyLaw | None = None,
         controllers: Mapping[str, type[Controller]] | None = None,
     ) -> Self:
-        """Reads the file of a study, as `tidemark run` takes it."""
+        """Reads a study file, like `tidemark run`."""
         study = cls.__new__(cls)
         study._take(_engine.Study.from_file(file), law, controllers)
         return study
@@ -91,7 +91,7 @@ class Study:
     def _take(
         self, study: _engine.Study, law: AnyLaw | None, controllers: Mapping[str, type[Controller]] | None
     ) -> None:
-        """Takes the study, with algorithms of the user's where there are any."""
+        """Takes the study, with the user's algorithms if there are any."""
         self._study, self._code = study, None
         if law is not None or controllers:
             controllers = controllers or {}
@@ -124,11 +124,11 @@ class Study:
     ) -> "Table":
         """Makes the runs that the folder lacks, and gives the table. The folder is `out/NAME-study` by default.
 
-        A study that was interrupted goes on where it was, and one that was widened runs only what is new. `executor`
+        An interrupted study continues, and an extended one makes only the new runs. `executor`
         is `local`, for a thread on each core (or `jobs` of them); `ray`, for a Ray on this machine or the cluster that
         this program is a part of; or the address of a cluster (`ray://...`). Workers need the same build of this
-        package. Runs with a law or controllers given to the study are made in processes instead of threads. Ctrl-C
-        ends the study, and what was run is kept.
+        package. Runs with the user's law or controllers are made in processes instead of threads. Ctrl-C ends the study
+        and keeps finished runs.
         """
         jobs = jobs or os.cpu_count() or 1
         opened = self._study.open(Path("out") / f"{self.name}-study" if folder is None else folder, jobs)
@@ -181,17 +181,17 @@ class Table:
 
     @property
     def csv(self) -> str:
-        """Text of the same table, to the byte that of `table.csv`."""
+        """Text of the same table, byte for byte that of `table.csv`."""
         return self._columns[2]
 
     @property
     def units(self) -> dict[str, str]:
-        """Units of the varied keys and metrics that have one. Their columns are of numbers."""
+        """Units of the varied keys and metrics that have one. Their columns hold numbers."""
         return self._units | {name: unit for name, unit in self._columns[1] if unit is not None}
 
     @functools.cached_property
     def _units(self) -> dict[str, str]:
-        """Units of varied keys whose values all have the same."""
+        """Units of varied keys whose values all have the same unit."""
         texts = pl.read_csv(io.StringIO(self.csv), infer_schema=False)
         found = {}
         for key in self.varied:
@@ -201,7 +201,7 @@ class Table:
         return found
 
     def _numbers(self, column: pl.Series) -> pl.Series:
-        """Gives a varied column of numbers for one of their texts; one of other texts stays."""
+        """Converts a varied column of numeric texts to numbers; other columns stay."""
         if column.dtype != pl.String:
             return column
         unit = self._units.get(column.name)
@@ -214,9 +214,9 @@ class Table:
 
     @functools.cached_property
     def means(self) -> pl.DataFrame:
-        """Row for each point, group of flows and metric: `mean` over `seeds` of them, `half` of its interval of 95 %.
+        """Row for each point, group of flows and metric, with the `mean` over `seeds` seeds.
 
-        `half` is null where there is one seed, which says nothing of the spread.
+        `half` is the half-width of the mean's 95 % confidence interval; it is null for a single seed.
         """
         keys = self.varied
         rows = [(*values, *others) for values, *others in self._folder.means()]
@@ -226,17 +226,17 @@ class Table:
         return frame.with_columns(self._numbers(frame[key]) for key in keys)
 
     def series(self, run: str) -> dict[str, pl.DataFrame]:
-        """Series of a run, by its key in the column `run`, of a study that keeps them: `flows`, `ues` and others."""
+        """Series of a run, by its key in the column `run`, if the study keeps series: `flows`, `ues` and others."""
         files = self._folder.series(run)
         if not files:
-            raise StudyError(f"run {run} has no series: ask for them by Study(..., series=True)")
+            raise StudyError(f"run {run} has no series: use Study(..., series=True)")
         return {
             name.removeprefix("series-").removesuffix(".csv"): pl.read_csv(io.StringIO(text), infer_schema_length=None)
             for name, text in files
         }
 
     def _repr_html_(self) -> str:
-        """Gives what a notebook shows."""
+        """Gives the HTML for a notebook."""
         from tidemark import notebook
 
         return notebook.table(self)
@@ -246,5 +246,5 @@ class Table:
 
     @property
     def found(self) -> pl.DataFrame:
-        """Finding of a search at each point: the largest value that meets its condition; null if 1 does not."""
+        """Result of a search at each point: the largest value that meets its condition; null if even 1 does not."""
         return pl.DataFrame([{**dict(values), "value": value} for values, value in self._folder.found()])

@@ -1,4 +1,4 @@
-"""Tables of a run: CSV files whose columns have the types that `columns.csv` names."""
+"""Tables of a run: CSV files whose columns have the types given in `columns.csv`."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from tidemark import _engine
 COLUMNS = "columns.csv"
 """Name of the file that describes the columns of all others."""
 TYPES: dict[str, Any] = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean}
-"""Types of polars by the words of that file."""
+"""polars' types by their names in that file."""
 
 
 def read_table(file: str | os.PathLike[str]) -> pl.DataFrame:
@@ -33,7 +33,7 @@ def read_table(file: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def parse(name: str, text: str, columns: str | None = None) -> pl.DataFrame:
-    """Makes a frame of the text of the CSV file of this name. `columns` describes it; by default this version does."""
+    """Makes a frame from the text of the CSV file of this name. `columns` describes it; default: this version's."""
     types = schema(name, columns)
     if not types:
         raise ValueError(f"{name}: {COLUMNS} does not describe it")
@@ -41,6 +41,6 @@ def parse(name: str, text: str, columns: str | None = None) -> pl.DataFrame:
 
 
 def schema(name: str, columns: str | None = None) -> dict[str, Any]:
-    """Gives the type of each column of the CSV file of this name; no columns for a file that is not described."""
+    """Gives the type of each column of the CSV file of this name; empty for a file that is not described."""
     described = pl.read_csv(io.StringIO(columns or _engine.columns()), infer_schema=False).filter(file=name)
     return {column: TYPES[kind] for column, kind in described.select("column", "type").iter_rows()}

@@ -1,4 +1,4 @@
-"""Numbers with units, by the words in which fields of results end: `ms(10)` is a scenario's `"10 ms"`."""
+"""Numbers with units, named like the suffixes of result fields: `ms(10)` is a scenario's `"10 ms"`."""
 
 import dataclasses
 import math
@@ -7,7 +7,7 @@ import re
 
 @dataclasses.dataclass(frozen=True)
 class Quantity:
-    """Number with a unit, for any field of a scenario or a law that has one.
+    """Number with a unit, for any field of a scenario or law that has a unit.
 
     >>> print(ms(2.5), mbps(40), kb(64))
     2.5 ms 40 Mbit/s 64 kB
@@ -18,10 +18,10 @@ class Quantity:
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.number):
-            raise ValueError(f"{self.number} {self.unit} is no quantity: give a finite number")
+            raise ValueError(f"{self.number} {self.unit} is not a quantity: give a finite number")
 
     def __str__(self) -> str:
-        # Without an exponent, which scenarios do not have.
+        # Without an exponent, which scenarios do not allow.
         number = f"{self.number:.12f}".rstrip("0").rstrip(".")
         return f"{number} {self.unit}"
 
@@ -52,7 +52,7 @@ def kb(number: float) -> Quantity:
 
 
 def read(text: str) -> Quantity | None:
-    """Reads a scenario's quantity; None for a text that is none.
+    """Reads a scenario's quantity; None for any other text.
 
     >>> read("10 ms"), read("l4span")
     (Quantity(number=10.0, unit='ms'), None)

@@ -22,7 +22,7 @@ def series(
     names: Iterable[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draws a column of a series over time, one curve a flow, or a UE, a router, a cell.
+    """Draws a column of a series over time, with a curve for each flow, UE, router or cell.
 
     `names` names those to draw; by default all.
 
@@ -52,7 +52,7 @@ def cdf(
     flows: Iterable[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draws the cumulative distribution of a delay: one curve a flow, of one run or of several by their labels.
+    """Draws the cumulative distribution of a delay, with a curve for each flow, of one run or of several runs by label.
 
     `flows` names those to draw; by default all that measured the delay.
     """
@@ -71,11 +71,11 @@ def cdf(
 
 
 def _curves(curves: Mapping[str, tuple[pl.Series, pl.Series]], axes: Axes | None) -> Axes:
-    """Draws curves by name, with a legend where there are several."""
+    """Draws curves by name, with a legend if there are several."""
     with drawing(axes) as drawn:
         for index, ((name, (x, y)), style) in enumerate(zip(curves.items(), styles(), strict=False)):
             every = max(1, len(x) // MARKS_A_CURVE)
-            # Markers of curves that lie close stand beside each other.
+            # Markers of close curves are staggered.
             drawn.plot(x, y, label=name, markevery=(every * index // len(curves), every), **style)
         if len(curves) > 1:
             drawn.legend()

@@ -13,7 +13,7 @@ from tidemark.result import Delay, Result
 from tidemark.study import Table
 
 WIDTH = 0.8
-"""Part of the axis between two labels that boxes or bars fill."""
+"""Share of the space between two labels that boxes or bars fill."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Lower whisker, box with its median, upper whisker."""
 PARTS = ("propagation", "router", "cu", "queuing", "scheduling", "harq", "rlc", "reordering")
@@ -38,7 +38,7 @@ def boxes(frame: pl.DataFrame, value: str, *, x: str, group: str | None = None, 
 
 
 def delay_boxes(results: Result | Mapping[str, Result], delay: Delay = "owd", *, axes: Axes | None = None) -> Axes:
-    """Draws boxes of a delay of each flow, side by side for several runs by their labels, as `boxes` does."""
+    """Draws boxes of each flow's delay, side by side for several runs by label, like `boxes`."""
     several = results if isinstance(results, Mapping) else {"": results}
     curves = {name: result.cdf(delay) for name, result in several.items()}
     flows = pl.concat([curve["flow"] for curve in curves.values()]).unique(maintain_order=True).to_list()
@@ -79,9 +79,9 @@ def _boxes(drawn: Mapping[str, Sequence[Sequence[float] | None]], labels: Sequen
 def split(
     results: Result | Mapping[str, Result], *, flows: Iterable[str] | None = None, axes: Axes | None = None
 ) -> Axes:
-    """Draws the mean one-way delay of each flow as a bar of its parts, of one run or of several by their labels.
+    """Draws the mean one-way delay of each flow as a bar of its parts, of one run or of several runs by label.
 
-    `flows` names those to draw. Parts that are nowhere as long as a hundredth of the longest bar are left out.
+    `flows` names the flows to draw. Parts that are everywhere below a hundredth of the longest bar are left out.
     """
     several = results if isinstance(results, Mapping) else {"": results}
     bars = {}
@@ -113,7 +113,7 @@ def means(
     flows: Iterable[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draws the mean of a metric over seeds with its interval of 95 %, of one study or of several by their labels.
+    """Draws the mean of a metric over seeds with its 95 % confidence interval, of one study or of several by label.
 
     `x` is a varied key, by default the first, or `flow`. Numbers are joined by lines, names stand side by side. What
     else is varied has curves of its own. `flows` names those to draw.
@@ -167,9 +167,9 @@ def front(
     group: str | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draws what is traded for what: a point a row, and a line through those that no other beats in both.
+    """Draws a trade-off: a point for each row, and a line through the points that no other beats in both values.
 
-    Less of `x` is better, and more of `y`. With `group` the points of each group have a front of their own.
+    Less of `x` and more of `y` is better. With `group`, each group of points has its own front.
     """
     groups = frame.partition_by(group, maintain_order=True) if group else [frame]
     with drawing(axes) as ax:
@@ -187,7 +187,7 @@ def front(
 
 
 def unbeaten(frame: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
-    """Gives the rows for which no other has as little `x` with more `y`, in the order of `x`.
+    """Gives the rows that no other row beats with as little `x` and more `y`, in the order of `x`.
 
     >>> rows = pl.DataFrame({"ms": [1.0, 2.0, 3.0], "mbps": [5.0, 4.0, 9.0]})
     >>> unbeaten(rows, "ms", "mbps")["ms"].to_list()

@@ -1,4 +1,4 @@
-"""Form of the pictures: sizes of a paper's column, colours for everybody, lines and markers for greyscale."""
+"""Style of the pictures: sizes of a paper's column, colours for colour-blind readers, lines that work in greyscale."""
 
 import os
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito, which colour-blind readers tell apart, without the yellow that is too pale for paper."""
+"""Colours of Okabe and Ito, which colour-blind readers can tell apart, without yellow, which is too pale on paper."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)), (0, (1, 1)))
-"""Lines in the same order: print without colour tells them apart."""
+"""Lines in the same order, distinct without colour."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 """Markers in the same order."""
 HATCHES = ("", "////", "||||", "\\\\\\\\", "xxxx", "----", "++++")
-"""Fillings in the same order: of lines alone, since each dot of a filling is a path of its own in an SVG."""
+"""Hatches in the same order, made only of lines: each dot of a hatch would be a separate path in an SVG."""
 
 WIDTH_INCHES = 3.5
 """Width of a column of IEEE's and ACM's papers."""
@@ -41,18 +41,18 @@ FORM: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    # Text stays text, which publishers ask for: TrueType in PDF, characters in SVG.
+    # Text stays text, as publishers require: TrueType in PDF, characters in SVG.
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
-    # The same picture has the same bytes.
+    # Equal pictures have equal bytes.
     "svg.hashsalt": "tidemark",
 }
-"""Settings of matplotlib for every picture."""
+"""Settings of matplotlib for all pictures."""
 
 
 @contextmanager
 def drawing(axes: Axes | None) -> Iterator[Axes]:
-    """Gives the axes to draw in, by default of a new figure, with the form set meanwhile."""
+    """Gives the axes to draw in, by default of a new figure, with the style active meanwhile."""
     with mpl.rc_context(FORM):
         if axes is None:
             _, axes = pyplot.subplots()
@@ -60,13 +60,13 @@ def drawing(axes: Axes | None) -> Iterator[Axes]:
 
 
 def styles() -> Iterator[dict[str, Any]]:
-    """Gives colour, line and marker of one curve after the other."""
+    """Gives colour, line and marker of each curve in turn."""
     for colour, line, marker in zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS)):
         yield {"color": colour, "linestyle": line, "marker": marker}
 
 
 def start_at_zero(axes: Axes, *, x: bool = False, y: bool = False) -> None:
-    """Lets axes begin at zero while they are linear. One that is made logarithmic begins at its data."""
+    """Lets linear axes begin at zero. An axis that becomes logarithmic begins at its data."""
     axes.update_datalim([(0, 0)], updatex=x, updatey=y)
     for artist in (*axes.lines, *axes.patches):
         # No margin goes beyond a sticky edge.
@@ -76,13 +76,13 @@ def start_at_zero(axes: Axes, *, x: bool = False, y: bool = False) -> None:
 
 
 def save(axes: Axes, file: str | os.PathLike[str]) -> None:
-    """Writes the figure of the axes as PDF, SVG or PNG, by the file's ending; PNG with 300 dots an inch.
+    """Writes the figure of the axes as PDF, SVG or PNG, by the file's extension; PNG has 300 dots per inch.
 
-    The same picture has the same bytes: no time of writing is in it.
+    Equal pictures have equal bytes, because no time of writing is stored.
     """
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(Path(file).suffix)
     figure = axes.get_figure(root=True)
     if figure is None:
-        raise ValueError("axes: they are in no figure: it was closed")
+        raise ValueError("axes: their figure was closed")
     with mpl.rc_context(FORM):
         figure.savefig(file, dpi=300, metadata=undated)
