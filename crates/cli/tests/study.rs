@@ -138,7 +138,7 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
         (&["--vary", "ue.0.count=1..1000000000+1", "--seeds", "1"], "has 1000000000 runs"),
         (&["--vary", "marker.law"], "is not KEY=VALUES"),
         (&["--vary", "marker.law=none", "--vary", "marker.law=ramp"], "--vary marker.law is given twice"),
-        (&["--vary", "marker.law=none,none"], "`none` is given twice"),
+        (&["--vary", "marker.law=none,none"], "`none` is listed twice"),
         (&["--find", "marker.law", "--until", "jain >= 1"], "marker.law=1: "),
         (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "has no step"),
         (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "--vary flow.0.round_trip: "),
@@ -157,7 +157,7 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
     }
     // A folder of something else.
     let output = tidemark(&["run", &lab.path("study.toml"), "--out", &lab.path(".")]);
-    assert!(text(&output.stderr).contains("is not the folder of a study"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("is not a folder of a study"), "{}", text(&output.stderr));
 }
 
 #[test]

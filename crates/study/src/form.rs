@@ -174,7 +174,7 @@ impl Form {
             None => (1..=5).collect(),
             Some(Json::Array(seeds)) => {
                 let seeds: Option<Vec<_>> = seeds.iter().map(Json::as_u64).collect();
-                seeds.ok_or_else(|| wrong("a seed is a whole number from 0 on, as in [1, 2, 3]"))?
+                seeds.ok_or_else(|| wrong("a seed is a whole number, as in [1, 2, 3]"))?
             }
             Some(count) => match count.as_u64() {
                 Some(count @ 1..=MAX_SEEDS) => (1..=count).collect(),
@@ -182,8 +182,8 @@ impl Form {
             },
         };
         match seeds.iter().enumerate().find(|(index, seed)| seeds[..*index].contains(seed)) {
-            Some((_, seed)) => Err(wrong(&format!("seed {seed} is given twice: name each once"))),
-            None if seeds.is_empty() => Err(wrong("needs one seed at least")),
+            Some((_, seed)) => Err(wrong(&format!("seed {seed} is listed twice: name each seed once"))),
+            None if seeds.is_empty() => Err(wrong("needs at least one seed")),
             None => Ok(seeds),
         }
     }
@@ -223,7 +223,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
             if let Some((first, others)) = together.first().filter(|(_, others)| others.count() != values.count()) {
                 let (own, other) = (values.count(), others.count());
                 return Err(wrong(format!(
-                    "has {own} values, and `{first}`, which goes in step, has {other}: give both the same number"
+                    "has {own} values, but `{first}`, which goes in step with it, has {other}: give both the same number"
                 )));
             }
             together.push((key.clone(), values));
@@ -237,16 +237,16 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
         let axis = Axis::Keys(vec![(key.clone(), Values::from_json(values).map_err(wrong)?)]);
         axis.repeated().map_or(Ok(()), |point| Err(wrong(twice(&point))))?;
         if zip.iter().any(|keys| keys.contains_key(key)) {
-            return Err(wrong("is in a group that goes in step as well: vary it in one place".into()));
+            return Err(wrong("is also in a group that goes in step: vary it in one place only".into()));
         }
         axes.push(axis);
     }
     Ok(Grid { axes })
 }
 
-/// Error for values that would be run twice under one key, and counted as more seeds than there are.
+/// Error for a repeated value, which would run twice under one key and count as additional seeds.
 fn twice(value: &str) -> String {
-    format!("`{value}` is given twice: name each once")
+    format!("`{value}` is listed twice: name each value once")
 }
 
 fn set(keys: &Keys) -> Result<Vec<(String, Value)>, Wrong> {

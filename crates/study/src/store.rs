@@ -30,11 +30,11 @@ pub enum StoreError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The folder has files, but no description of a study.
-    #[error("{0} is not the folder of a study, and is not empty: name another one with --out")]
+    #[error("{0} is not a folder of a study, and it is not empty: name another folder with --out")]
     Foreign(String),
     /// The folder has runs of another study.
     #[error(
-        "{folder} has another study: name another folder with --out, or replace this one with --force\n{difference}"
+        "{folder} has the runs of another study: name another folder with --out, or replace this one with --force\n{difference}"
     )]
     Another {
         /// The folder.
@@ -43,7 +43,7 @@ pub enum StoreError {
         difference: String,
     },
     /// A record that was not written by this program, or that a power cut tore.
-    #[error("{path} is not the record of a run ({reason}): remove it, and the study runs it again")]
+    #[error("{path} is no record of a run ({reason}): remove it, and the study runs it again")]
     Broken {
         /// File.
         path: String,

@@ -177,7 +177,7 @@ impl Study {
         if let Some((index, metric)) = metrics.iter().enumerate().find(|(index, of)| metrics[..*index].contains(of)) {
             return Err(Wrong::new(
                 &["metrics", &index.to_string()],
-                format!("`{metric}` is given twice: name each once"),
+                format!("`{metric}` is listed twice: name each metric once"),
             )
             .into());
         }

@@ -177,7 +177,7 @@ fn a_widened_study_runs_what_is_missing_and_another_one_is_refused() {
     fs::create_dir(folder.path().join("foreign")).unwrap();
     fs::write(folder.path().join("foreign/file"), "").unwrap();
     let error = Store::open(&folder.path().join("foreign"), &wide).unwrap_err().to_string();
-    assert!(error.contains("is not the folder of a study"), "{error}");
+    assert!(error.contains("is not a folder of a study"), "{error}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         ("seeds = 3\n".into(), "study.toml:1: scenario: is missing"),
         (STUDY.replace("seeds = 3", "seed = 3"), "study.toml:3: unknown field `seed`"),
         (STUDY.replace("seeds = 3", "seeds = 0"), "study.toml:3: seeds: must be a number from 1"),
-        (STUDY.replace("seeds = 3", "seeds = [1, 1]"), "seed 1 is given twice"),
+        (STUDY.replace("seeds = 3", "seeds = [1, 1]"), "seed 1 is listed twice"),
         (STUDY.replace("owd_ms.p99", "owd_p99"), "study.toml:4: metrics.1: no result is called `owd_p99`"),
         (STUDY.replace("*2", ""), "study.toml:8: vary.flow.*.round_trip: `10 ms..40 ms` has no step"),
         (STUDY.replace("\"10 ms..40 ms*2\"", "\"1 ms..1000000000 ms+1\""), "has 6000000000 runs"),
@@ -221,9 +221,9 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         ),
         (
             STUDY.replace("\"none\", \"l4span\"", "\"none\", \"none\""),
-            "study.toml:7: vary.marker.law: `none` is given twice",
+            "study.toml:7: vary.marker.law: `none` is listed twice",
         ),
-        (STUDY.replace("owd_ms.p99", "throughput_mbps"), "study.toml:4: metrics.1: `throughput_mbps` is given twice"),
+        (STUDY.replace("owd_ms.p99", "throughput_mbps"), "study.toml:4: metrics.1: `throughput_mbps` is listed twice"),
         (format!("{STUDY}\n[[zip]]\n"), "zip.0: has no key"),
         (
             format!("{STUDY}\n[[zip]]\n\"marker.law\" = [\"ramp\"]\n"),
@@ -231,7 +231,7 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         ),
         (
             format!("{STUDY}\n[[zip]]\n\"cell.prbs\" = [51, 51]\n\"duration\" = [\"1 s\", \"1 s\"]\n"),
-            "zip.0: `51, 1 s` is given twice",
+            "zip.0: `51, 1 s` is listed twice",
         ),
         (format!("{STUDY}\n[case.load]\n"), "case.load: has no case"),
         (STUDY.replace("\"marker.law\" =", "marker.law ="), "vary.marker: is a table: write the whole key in quotes"),

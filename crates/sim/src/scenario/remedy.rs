@@ -27,7 +27,7 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
 /// Message of the TOML reader, with a scenario's words for Rust's types, and with the name that was probably meant.
 pub fn in_toml(message: &str) -> String {
     if let Some(said) = message.strip_suffix(", there are no fields") {
-        return format!("{said}: there is none beside the name");
+        return format!("{said}: only the name can be set");
     }
     if message == "invalid IPv4 address syntax" {
         return "must be an IPv4 address, as in \"192.0.2.1\"".into();

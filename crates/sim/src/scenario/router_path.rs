@@ -41,7 +41,7 @@ impl RouterPath {
         self.indices(routers).iter().fold(Duration::ZERO, |sum, index| sum + routers[*index].delay)
     }
 
-    /// Checks that every name is that of a router, and that no name is given twice.
+    /// Checks that every name is a router's, and that no name is repeated.
     ///
     /// # Errors
     /// What would be right.
