@@ -20,6 +20,6 @@ def test_a_command_that_is_missing_is_not_replaced_by_another(tmp_path: Path) ->
 def test_a_table_says_what_of_it_is_the_machines_and_how_busy_that_was() -> None:
     assert conditions(0.3, 2) == (
         "load average before 0.3 on 2 processors; "
-        "tails, losses and shares depend on the machine, the order of the medians does not"
+        "tails, losses and shares depend on the machine; the order of the medians does not"
     )
     assert "2 processors: busy with something else, so run it again; tails" in conditions(1.2, 2)

@@ -53,7 +53,7 @@ def test_it_is_told_the_settings_of_the_sound_mode() -> None:
         "tc qdisc replace dev line parent 1:fffe handle d2: dualpi2"
         " target 15000us alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1000us"
     )
-    with pytest.raises(OSError, match="line: tc did not take dualpi2: no"):
+    with pytest.raises(OSError, match="line: tc refused dualpi2: no"):
         dualpi2.install("line", ROOT_CLASS, MARKING, FakeTc(2, "no"))
 
 

@@ -17,11 +17,11 @@ _ANSWER_TIME = 10.0
 
 
 class AgentError(Exception):
-    """An agent that is gone, or said no."""
+    """An agent that is gone, or that refused."""
 
 
 class AgentClient:
-    """One agent: connects, connects anew, and hands on what it says."""
+    """One agent: connects, reconnects, and passes its messages on."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class AgentClient:
                 await self._session()
                 refused = ""
             except (OSError, AgentError, ProtocolError, ValueError, TimeoutError) as error:
-                # The same reason is not worth a line every half second.
+                # Log the same reason only once, not every half second.
                 if str(error) != refused:
                     _LOG.warning("agent %s: %s", self._address, error or type(error).__name__)
                 refused = str(error)
@@ -73,7 +73,7 @@ class AgentClient:
             return await future
 
     def send(self, request: Request) -> None:
-        """Asks, and logs an error. Without a connection nothing is lost: everything is sent when there is one."""
+        """Asks, and logs an error. Without a connection nothing is lost: the next connection starts with everything."""
         if self._writer is None:
             return
         self._number += 1
@@ -87,7 +87,7 @@ class AgentClient:
 
     async def _session(self) -> None:
         reader, self._writer = await self._connect()
-        # Whatever ends the reading ends the session, also between two requests. A task group would keep to
+        # The end of reading always ends the session, also between two requests. A task group would keep to
         # itself a cancellation that comes while it ends with an error (CPython 3.11 and 3.12).
         tasks = [asyncio.create_task(part) for part in (self._read(reader), self._introduce())]
         try:

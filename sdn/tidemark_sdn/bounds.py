@@ -1,6 +1,6 @@
-"""Lengths inside OpenFlow messages, looked at before os-ken decodes them.
+"""Checks lengths inside OpenFlow messages before os-ken decodes them.
 
-os-ken (4.2) goes round for ever in a list whose entry says that it has length 0.
+os-ken (4.2) loops forever over a list with an entry of length 0.
 """
 
 import struct
@@ -18,7 +18,7 @@ _ACTION = 8
 _HELLO_ELEMENT = 4
 _OXM = 4
 
-# What a switch may say to this controller, with the least length of each. Anything else is not decoded.
+# Messages that a switch may send, with their minimum lengths. Others are not decoded.
 _LEAST = {
     ofp.OFPT_HELLO: HEADER,
     ofp.OFPT_ERROR: 12,
@@ -35,7 +35,7 @@ _WITH_ACTIONS = (ofp.OFPIT_WRITE_ACTIONS, ofp.OFPIT_APPLY_ACTIONS, ofp.OFPIT_CLE
 
 
 class BoundsError(Exception):
-    """A message whose lengths don't add up, or that nobody asked for."""
+    """A message with inconsistent lengths, or an unexpected one."""
 
 
 def check(kind: int, message: bytes) -> None:
@@ -79,7 +79,7 @@ def _multipart(message: bytes) -> None:
 def _entries(
     message: bytes, begin: int, end: int, least: int, at: int, padded: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Begin and end of each entry of a list, whose length is `at` so many bytes into it."""
+    """Start and end of each entry of a list. An entry's length is at offset `at` in it."""
     while begin < end:
         (length,) = struct.unpack_from("!H", message, begin + at)
         if length < least or begin + length > end:
@@ -89,7 +89,7 @@ def _entries(
 
 
 def _match(message: bytes, begin: int, end: int) -> int:
-    """Walks over a match and gives where it ends, with its padding."""
+    """Walks over a match and gives its end, with padding."""
     kind, length = struct.unpack_from("!HH", message, begin)
     if kind != ofp.OFPMT_OXM or length < 4 or begin + length > end:
         raise BoundsError

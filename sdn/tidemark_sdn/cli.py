@@ -40,63 +40,63 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--out", type=Path, help="write series.csv, events.csv, summary.json and report.html here")
     run.set_defaults(execute=_run)
 
-    check = commands.add_parser("check", help="reads a configuration, or says what is wrong with it")
+    check = commands.add_parser("check", help="checks a configuration file")
     check.add_argument("config", type=Path)
     check.set_defaults(execute=_check)
 
-    status = commands.add_parser("status", help="what a running controller sees")
+    status = commands.add_parser("status", help="shows the state of a running controller")
     status.add_argument("--socket", type=Path, default=Path("/run/tidemark-sdn.sock"))
     form = status.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="all of it")
-    form.add_argument("--metrics", action="store_true", help="as Prometheus reads it")
+    form.add_argument("--json", action="store_true", help="print everything as JSON")
+    form.add_argument("--metrics", action="store_true", help="print Prometheus metrics")
     status.set_defaults(execute=_status)
 
-    agent = commands.add_parser("agent", help="the program beside a switch")
+    agent = commands.add_parser("agent", help="runs the agent beside a switch")
     agent.add_argument("--bridge", required=True)
     agent.add_argument("--database", default="unix:/var/run/openvswitch/db.sock", help="OVSDB server of the switch")
     agent.add_argument("--listen", default="unix:/run/tidemark-sdn-agent.sock", help="unix:/path or tls:host:port")
     agent.add_argument("--certificate", type=Path)
     agent.add_argument("--private-key", type=Path)
     agent.add_argument("--authority", type=Path)
-    agent.add_argument("--program", type=Path, help="compiled by `tidemark-sdn compile`, where there is no clang")
+    agent.add_argument("--program", type=Path, help="compiled by `tidemark-sdn compile`, for a machine without clang")
     agent.set_defaults(execute=_agent)
 
-    demo = commands.add_parser("demo", help="two switches and 24 senders in namespaces of this machine")
+    demo = commands.add_parser("demo", help="runs two switches and 24 senders in namespaces of this machine")
     demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
     demo.add_argument("--mode", choices=("sound", "literal", "plain"), help="of the switches [default: sound]")
     demo.add_argument(
-        "--hop", metavar="DISCIPLINE", help="make the line a `tidemark net hop`, as dualpi2; switches forward"
+        "--hop", metavar="DISCIPLINE", help="make the line a `tidemark net hop`, such as dualpi2; switches only forward"
     )
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
-    demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
-    demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
-    demo.add_argument("--period", default="100 ms", help="between looks of the controller at the queues")
-    demo.add_argument("--target", default="15 ms", help="of PI2's classic queue (sound)")
-    demo.add_argument("--coupling", type=float, default=2.0, help="marks of L4S packets for PI2's probability (sound)")
+    demo.add_argument("--q1", type=float, default=0.8, help="load from which rules mark and drop (literal)")
+    demo.add_argument("--q2", type=float, default=0.01, help="share of marks from which sdn-l4s slows down")
+    demo.add_argument("--period", default="100 ms", help="time between two queue reports to the controller")
+    demo.add_argument("--target", default="15 ms", help="target delay of PI2's classic queue (sound)")
+    demo.add_argument("--coupling", type=float, default=2.0, help="coupling factor of L4S marks to PI2 (sound)")
     demo.add_argument(
-        "--round-trip", default="0 ms", help="of the line without its queue, whose wire a `tidemark net hop` is"
+        "--round-trip", default="0 ms", help="of the line without its queue; a `tidemark net hop` is the wire"
     )
     demo.add_argument(
-        "--one-queue", action="store_true", help="all traffic in one queue, which has the classic one's size"
+        "--one-queue", action="store_true", help="put all traffic into one queue of the classic queue's size"
     )
     queues = Queues()
     demo.add_argument("--l4s-size", default=f"{queues.l4s_size} B", help="of the L4S queue")
     demo.add_argument("--classic-size", default=f"{queues.classic_size} B", help="of the classic queue")
-    demo.add_argument("--l4s-share", type=float, default=queues.l4s_share, help="of the line's rate, for the L4S queue")
+    demo.add_argument("--l4s-share", type=float, default=queues.l4s_share, help="L4S queue's share of the line's rate")
     _add_size(demo)
     demo.set_defaults(execute=_demo)
 
-    measure = commands.add_parser("measure", help="the paper's figures from repeated demos")
+    measure = commands.add_parser("measure", help="measures the paper's figures by repeated demos")
     measure.add_argument("figure", nargs="*", choices=(*FIGURES, []), help=f"of {', '.join(FIGURES)} [default: all]")
     measure.add_argument("--out", type=Path, default=Path("out/sdn-figures"))
     measure.add_argument("--repetitions", type=int, default=5)
     _add_size(measure)
     measure.set_defaults(execute=_measure)
 
-    reacting = commands.add_parser("reaction", help="how long marks take after a queue has crossed its threshold")
+    reacting = commands.add_parser("reaction", help="measures the time from a queue's threshold to the first mark")
     reacting.add_argument("--out", type=Path, default=Path("out/sdn-reaction"))
     reacting.add_argument("--mode", choices=("sound", "literal"), default="sound")
-    reacting.add_argument("--events", type=int, default=100, help="bursts, one a second")
+    reacting.add_argument("--events", type=int, default=100, help="number of bursts, one per second")
     reacting.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
     reacting.set_defaults(execute=_reaction)
 
@@ -107,11 +107,11 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _add_size(parser: argparse.ArgumentParser) -> None:
-    """Arguments of what runs a laboratory."""
+    """Arguments of commands that run a laboratory."""
     parser.add_argument("--l4s", type=int, default=12, help="L4S senders")
     parser.add_argument("--classic", type=int, default=12, help="classic senders")
     parser.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
-    parser.add_argument("--time", default="6 s", help="of which the first 2 s are left out of the figures")
+    parser.add_argument("--time", default="6 s", help="duration, of which the first 2 s are left out of the figures")
     parser.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
 
 
@@ -173,7 +173,7 @@ def _agent(arguments: argparse.Namespace) -> None:
 def _demo(arguments: argparse.Namespace) -> None:
     enter(sys.argv[1:])
     if arguments.hop and arguments.mode not in (None, "plain"):
-        raise ConfigError("--mode: switches beside a hop only forward; leave it out, or name another line than --hop")
+        raise ConfigError("--mode: with --hop the switches only forward: leave out one of the two")
     mode = arguments.mode or ("plain" if arguments.hop else "sound")
     try:
         rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
@@ -187,7 +187,7 @@ def _demo(arguments: argparse.Namespace) -> None:
             tidemark=find_tidemark(arguments.tidemark),
             out=arguments.out.resolve(),
             mode=mode,
-            # The paper's senders with the paper's switches.
+            # The paper's senders for the paper's switches.
             controller=arguments.controller or ("sdn-l4s" if mode == "literal" else "udp-prague"),
             q1=arguments.q1,
             q2=arguments.q2,

@@ -1,4 +1,4 @@
-"""The controller's configuration: one TOML file, every key with its unit, default and reason here."""
+"""The controller's configuration: a TOML file whose keys, units, defaults and reasons are listed here."""
 
 import re
 import tomllib
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class ConfigError(Exception):
-    """A wrong configuration: file, key, what would be right."""
+    """An invalid configuration: names the file, the key and valid values."""
 
 
 def key(parse: Callable[[object], T], default: object = MISSING) -> T:
-    """A key of a table: how its value is read, and its default as it would be written in the file."""
+    """A key of a table: the reader of its value, and its default as written in a file."""
     if default is MISSING:
         return field(metadata={"parse": parse})  # type: ignore[no-any-return]
     value = None if default is None else parse(default)
@@ -25,7 +25,7 @@ def key(parse: Callable[[object], T], default: object = MISSING) -> T:
 
 
 def table(cls: type[T]) -> T:
-    """A table that may be left out."""
+    """An optional table."""
     return field(default_factory=cls, metadata={"parse": cls})
 
 
@@ -85,11 +85,11 @@ def _one_of(*names: str) -> Callable[[object], str]:
 def _datapath_id(value: object) -> int:
     if isinstance(value, str) and re.fullmatch(r"[0-9a-fA-F]{16}", value):
         return int(value, 16)
-    raise ValueError(f"{value!r} is not 16 hexadecimal digits, which `ovs-vsctl get bridge BRIDGE datapath_id` says")
+    raise ValueError(f"{value!r} is not 16 hexadecimal digits, which `ovs-vsctl get bridge BRIDGE datapath_id` prints")
 
 
 def _has_port(address: str) -> bool:
-    """Says that a text is "host:port"."""
+    """True for a text such as "host:port"."""
     host, _, port = address.rpartition(":")
     return bool(host) and port.isdecimal() and 0 < int(port) < 65536
 
@@ -118,7 +118,7 @@ def _loopback(value: object) -> str:
 
 
 def _distinct(what: str, values: list[Any]) -> None:
-    """Refuses a value that comes twice."""
+    """Refuses a repeated value."""
     if twice := {value for value in values if values.count(value) > 1}:
         raise ValueError(f"two {what} {twice.pop()!r}")
 
@@ -138,12 +138,12 @@ class Tls:
 
 @dataclass(frozen=True)
 class OpenFlow:
-    """The side towards the switches."""
+    """The connections to the switches."""
 
     # 6653 is the port that IANA gave OpenFlow.
     listen: str = key(_address, "127.0.0.1:6653")
-    # Packets of unknown flows that may come up from a port, a second. More are dropped in the switch, by a meter of the
-    # port: who floods harms nobody behind other ports. A controller sets up a few hundred flows a second.
+    # Most packets of unknown flows per port and second. The port's meter drops more in the switch, so that a flood
+    # harms nobody behind other ports. A controller sets up a few hundred flows a second.
     packet_in_limit: int = key(_integer(1, 1_000_000), 200)
     # A switch that has not answered for this long is gone. OVS asks every 5 s by default.
     silence: float = key(_positive(parse_time), "10 s")
@@ -154,31 +154,31 @@ class Discovery:
     """Links by LLDP."""
 
     interval: float = key(_positive(parse_time), "500 ms")
-    # A link without a probe for this long is down, where the port's state did not say so first.
+    # A link without a probe for this long is down, unless the port's state showed it earlier.
     lifetime: float = key(_positive(parse_time), "5 s")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of flows."""
+    """Flow rules."""
 
-    # As a microflow of Open vSwitch is kept by default.
+    # The default lifetime of an Open vSwitch microflow.
     idle_timeout: float = key(_positive(parse_time), "10 s")
     priority: int = key(_integer(1, 65534), 1000)
-    # Flows whose rules stand at a time. Beyond it packets of new flows are forwarded one by one.
+    # Most flows with rules. Beyond that, packets of new flows are forwarded one by one.
     max_flows: int = key(_integer(1, 1_000_000), 20_000)
 
 
 @dataclass(frozen=True)
 class Queues:
-    """Two queues a port, made when the first flow of their kind comes."""
+    """Two queues per port, made for the first flow of their kind."""
 
-    # Of the port's rate. The classic queue keeps the rest, as RFC 9332's scheduler does (Linux: 90 and 10 %).
+    # Share of the port's rate. The classic queue gets the rest, as in RFC 9332's scheduler (Linux: 90 and 10 %).
     l4s_share: float = key(_number(0.01, 0.99), 0.9)
-    # Size of a queue. 100 kB are 20 ms at 40 Mbit/s.
+    # Size of a queue. 100 kB is 20 ms at 40 Mbit/s.
     l4s_size: int = key(_positive(parse_size), "100 kB")
     classic_size: int = key(_positive(parse_size), "400 kB")
-    # A queue without flows for this long is removed.
+    # Time without flows after which a queue is removed.
     idle: float = key(_positive(parse_time), "30 s")
     # False puts all traffic into one queue: the paper's comparison without queue management.
     separate: bool = key(_flag, True)
@@ -188,7 +188,7 @@ class Queues:
 class Sound:
     """Marks in the data plane: a virtual queue with a ramp for L4S, PI2 for classic traffic, coupled (RFC 9332)."""
 
-    # The virtual queue drains at this share of the port's rate, so that marks come before the real one builds up.
+    # Share of the port's rate at which the virtual queue drains, so that marks come before the real queue builds up.
     virtual_rate: float = key(_number(0.5, 1.0), 0.98)
     # RFC 9332 A.1: minTh and range of the ramp.
     ramp_low: float = key(_positive(parse_time), "800 us")
@@ -206,7 +206,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Literal:
-    """The paper as printed: the controller looks at loads and writes rules."""
+    """The paper as printed: the controller checks loads and writes rules."""
 
     # q1: share of a queue's size above which packets are marked, and classic ones dropped.
     q1: float = key(_number(0.0, 1.0), 0.8)
@@ -214,34 +214,34 @@ class Literal:
 
 @dataclass(frozen=True)
 class Match:
-    """Packets that are L4S: ECT(1) or CE (RFC 9331)."""
+    """Definition of L4S packets: ECT(1) or CE (RFC 9331)."""
 
-    # 46 asks for the paper's ToS of 185 besides (DSCP 46 and ECT(1)); 187 is its marked form.
+    # 46 also requires the paper's ToS of 185 (DSCP 46 and ECT(1)); 187 is its marked form.
     dscp: int | None = key(_integer(0, 63), None)
 
 
 @dataclass(frozen=True)
 class Port:
-    """A port of a switch that has a rate of its own or may not have a neighbour."""
+    """A switch port with its own rate, or where no neighbour is allowed."""
 
     name: str = key(_text)
-    # What the line behind the port carries, where that is less than the device's own speed.
+    # Rate of the line behind the port, if lower than the device's speed.
     rate: float | None = key(_positive(parse_rate), None)
-    # Hosts live behind it: LLDP that comes in here is refused.
+    # Only hosts are behind it: LLDP received here is refused.
     edge: bool = key(_flag, False)
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch that may connect. Others are turned away."""
+    """A switch that may connect. Others are refused."""
 
     name: str = key(_text)
     datapath_id: int = key(_datapath_id)
-    # Where the agent beside it listens.
+    # Address of the agent beside it.
     agent: str = key(parse_endpoint)
     # The subject's common name in its certificate, with TLS. Default: the switch's name.
     common_name: str | None = key(_text, None)
-    # Rate of ports that have none of their own.
+    # Default rate of its ports.
     rate: float = key(_positive(parse_rate), "1 Gbit/s")
     port: list[Port] = _list_of(Port)
 
@@ -258,13 +258,13 @@ class Config:
     """The whole file."""
 
     switch: list[Switch] = _list_of(Switch)
-    # plain makes queues and marks nothing: the comparison.
+    # plain makes queues and marks nothing, for comparison.
     mode: str = key(_one_of("sound", "literal", "plain"), "sound")
     # How often agents report. Linux' and RFC 9332's update interval of PI2, which runs in the agent, is 16 ms.
     period: float = key(_positive(parse_time), "100 ms")
     # For `tidemark-sdn status`.
     socket: Path = key(_path, "/run/tidemark-sdn.sock")
-    # Where the page and Prometheus' metrics are served. Default: nowhere.
+    # Address of the page and of Prometheus' metrics. Default: none.
     page: str | None = key(_loopback, None)
     tls: Tls | None = field(default=None, metadata={"parse": Tls})
     openflow: OpenFlow = table(OpenFlow)
@@ -277,7 +277,7 @@ class Config:
 
     def __post_init__(self) -> None:
         if not self.switch:
-            raise ValueError("there is no [[switch]]: name those that may connect")
+            raise ValueError("[[switch]] is missing: name the switches that may connect")
         for what in ("name", "datapath_id", "agent"):
             _distinct(f"switches have the {what}", [getattr(switch, what) for switch in self.switch])
         for switch in self.switch:
@@ -294,7 +294,7 @@ def _read(cls: type[T], values: object, where: str) -> T:
     arguments: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
-            raise ConfigError(f"{prefix}{name}: no such key: use {', '.join(known)}")
+            raise ConfigError(f"{prefix}{name}: unknown key: use {', '.join(known)}")
         parse = known[name].metadata["parse"]
         if known[name].metadata.get("list"):
             if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The controller: Algorithm 2 of the paper, and what keeps its view of the network true."""
+"""The controller: Algorithm 2 of the paper, and the upkeep of its view of the network."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ from tidemark_sdn.web import WebServer
 
 _LOG = logging.getLogger(__name__)
 
-# Loads of links by OpenFlow's port counters; housekeeping.
+# Seconds between readings of port counters, for link loads; seconds between clean-ups.
 _PORT_STATISTICS_INTERVAL = 1.0
 
 
@@ -103,12 +103,12 @@ class Controller:
     # Algorithm 2 (SDN-L4S controller). Line numbers are the paper's.
 
     def algorithm_2(self, source: int, packet: Packet) -> Flow | None:
-        """Finds or makes the rules for a packet that came to a switch; None if it has no path."""
+        """Finds or makes the rules for a packet that arrived at a switch; None if it has no path."""
         assert packet.ip is not None
         match = self._match(packet)
         flow = self.flows.find(match)
         if flow is not None and flow.port_at(source) is not None:
-            # Lines 4 and 5: the path and its rules exist; a rule that had been idle is missing.
+            # Lines 4 and 5: the path and its rules exist, but an idle rule has expired.
             self._apply(flow)
             return flow
         if flow is not None:
@@ -124,7 +124,7 @@ class Controller:
         if len(self.flows) >= self._config.rules.max_flows:
             self.statistics.count("flow_table_full")
             return None
-        # Lines 11 to 16: queues, made where there are none. Lines 13, 14 and 17 to 19 are the marker's.
+        # Lines 11 to 16: make missing queues. The marker does lines 13, 14 and 17 to 19.
         return self._set_up(match, source, path)
 
     def _set_up(self, match: FlowMatch, source: int, path: paths.Path) -> Flow:
@@ -160,7 +160,7 @@ class Controller:
         )
 
     def _apply(self, flow: Flow) -> None:
-        """Installs what is missing of a flow's rules, from the far end: packets find the next switch ready."""
+        """Installs a flow's missing rules from the far end, so that packets find the next switch ready."""
         missing = flow.expected() - flow.rules
         for hop in reversed(flow.path):
             switch = self._server.switches.get(hop.datapath_id)
@@ -170,7 +170,7 @@ class Controller:
                 flow.rules |= {(hop.datapath_id, ecn) for ecn in codepoints}
 
     def _end(self, flow: Flow) -> None:
-        """Removes a flow with its rules."""
+        """Removes a flow and its rules."""
         self.flows.remove(flow)
         for hop in flow.path:
             self._queues.release(hop, flow.match.kind, time.monotonic())
@@ -192,7 +192,7 @@ class Controller:
                 actions = self._marker.actions(port, kind, queue.queue_id)
                 self._rules.install_queue(switch, port.port, kind, actions)
 
-    # What switches say.
+    # Messages of switches.
 
     def is_known(self, datapath_id: int, common_name: str | None) -> str | None:
         """Gives the reason why a switch may not connect, or None."""
@@ -212,14 +212,14 @@ class Controller:
         names = {number: port.name.decode(errors="replace") for number, port in switch.ports.items()}
         self._port_names[switch.datapath_id] = names
         for number in [number for number, name in before.items() if names.get(number) != name]:
-            # The switch has numbered its ports anew.
+            # The switch has renumbered its ports.
             self.topology.remove_port(Attachment(switch.datapath_id, number))
             self._edges.discard(Attachment(switch.datapath_id, number))
         for number, name in names.items():
             if known.port_named(name).edge:
                 self._edges.add(Attachment(switch.datapath_id, number))
         for flow in self.flows:
-            # A switch that was restarted has lost them.
+            # A restarted switch has lost them.
             flow.rules -= {(switch.datapath_id, ecn) for ecn in flow.match.codepoints}
         for rule in await self._rules.read_back(switch):
             self._take_over(switch, rule)
@@ -233,7 +233,7 @@ class Controller:
         self.statistics.event(f"switch {known.name} connected, {len(switch.ports)} ports")
 
     def _take_over(self, switch: SwitchChannel, rule: FlowRule) -> None:
-        """Keeps a rule that was written before, so that its flow goes on; removes what makes no sense."""
+        """Keeps a rule from before, so that its flow continues; removes an invalid one."""
         port = Attachment(switch.datapath_id, rule.port)
         if rule.port not in switch.ports or not (flow := self.flows.adopt(rule.match, rule.cookie, port)):
             self._rules.remove_flow(switch, rule.cookie)
@@ -244,7 +244,7 @@ class Controller:
             self._queues.hold(port, rule.match.kind)
 
     def on_gone(self, switch: SwitchChannel) -> None:
-        """Forgets links of a switch; its flows are given other paths."""
+        """Forgets the links of a switch, and gives its flows other paths."""
         self.statistics.event(f"switch {self._name(switch.datapath_id)} is gone")
         gone = self.topology.remove_switch(switch.datapath_id)
         for number in switch.ports:
@@ -252,13 +252,13 @@ class Controller:
         self._reroute(set(gone))
 
     def on_malformed(self, switch: SwitchChannel) -> None:
-        """Counts what can't be read, and says it once."""
+        """Counts unreadable messages, and reports the first."""
         self.statistics.count("malformed_openflow")
         if self.statistics.counters["malformed_openflow"] == 1:
-            self.statistics.event(f"switch {self._name(switch.datapath_id)} sends what can't be read")
+            self.statistics.event(f"switch {self._name(switch.datapath_id)} sends unreadable messages")
 
     def on_message(self, switch: SwitchChannel, received: Any) -> None:
-        """Takes what a switch says by itself."""
+        """Handles a message that a switch sends by itself."""
         match received.msg_type:
             case ofp.OFPT_PACKET_IN:
                 self._interceptor.intercept(switch, received)
@@ -275,7 +275,7 @@ class Controller:
         if flow is None or received.reason == ofp.OFPRR_DELETE:
             return
         flow.rules.discard((switch.datapath_id, Ecn(received.match.get("ip_ecn", 0))))
-        # The rule of CE may be idle where packets come in; a flow has ended when none of its rules is left there.
+        # The rule for CE may be idle at the first switch; a flow has ended when none of its rules is left there.
         if not any(datapath_id == flow.source or flow.source is None for datapath_id, _ in flow.rules):
             self._end(flow)
 
@@ -299,7 +299,7 @@ class Controller:
         self.statistics.event(f"port {self._name(switch.datapath_id)} {name} is down")
         self._reroute({*gone, attachment})
 
-    # What packets bring.
+    # Information from packets.
 
     def _on_link(self, source: Attachment, destination: Attachment) -> None:
         self._unreachable.clear()
@@ -320,7 +320,7 @@ class Controller:
     def _on_packet(self, switch: SwitchChannel, arrival: Attachment, packet: Packet, frame: bytes) -> None:
         home = self._home(packet.destination)
         if home is None:
-            # The packet reaches whoever it is for; the question makes even one that only listens known.
+            # The packet reaches its receiver anyway; the ARP request also finds a receiver that never sends.
             self.statistics.count("unknown_destination")
             self._on_group(arrival, frame)
             if question := arp_request(packet):
@@ -334,12 +334,12 @@ class Controller:
             send_packet(last, frame, home.port)
 
     def _home(self, mac: str) -> Attachment | None:
-        """Gives switch and port of a host, if its switch and port are there."""
+        """Gives switch and port of a host, if both exist."""
         home = self.topology.hosts.get(mac)
         switch = self._server.switches.get(home.datapath_id) if home else None
         return home if switch is not None and home is not None and home.port in switch.ports else None
 
-    # What agents say.
+    # Messages of agents.
 
     def _send_to_agent(self, datapath_id: int, request: Request) -> None:
         self._agents[datapath_id].send(request)
@@ -367,7 +367,7 @@ class Controller:
                 if any(changed):
                     self._write_queue_rules(port, Kind[queue.upper()])
 
-    # What time brings.
+    # Periodic work.
 
     async def _discover(self) -> None:
         while True:
@@ -401,7 +401,7 @@ class Controller:
                     self.statistics.sent(port, figures.tx_bytes, rate, time.monotonic())
 
     def _reroute(self, gone: set[Attachment]) -> None:
-        """Gives flows over ports that are gone another path, or ends them."""
+        """Gives flows over lost ports another path, or ends them."""
         for flow in [flow for flow in self.flows if not gone.isdisjoint(flow.path)]:
             destination = self.topology.hosts.get(flow.match.destination_mac)
             path = None
@@ -414,13 +414,13 @@ class Controller:
             elif destination is not None and flow.source is not None:
                 self._report_unreachable(flow.match.destination_mac, flow.source)
 
-    # What people ask.
+    # Queries.
 
     def status(self) -> dict[str, Any]:
-        """Gives the whole state, as JSON has it."""
+        """Gives the whole state, in the form of the JSON output."""
         return {
             "mode": self._config.mode,
-            # On the monotonic clock, to which times of events and of series.csv are relative.
+            # On the monotonic clock. Times of events and of series.csv are relative to it.
             "started": self.statistics.started,
             "uptime": time.monotonic() - self.statistics.started,
             "switches": [

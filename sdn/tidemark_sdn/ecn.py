@@ -1,7 +1,7 @@
-"""ECN marker: who sets CE, and when.
+"""ECN marker: decides who sets CE, and when.
 
-Sound: the program at the port, packet by packet. Literal: the controller, by a rule that holds while a queue's load
-is at q1 or above. Plain: nobody.
+Sound: the program at the port, packet by packet. Literal: the controller, by a rule that is active while a queue's
+load is at q1 or above. Plain: nobody.
 """
 
 from tidemark_sdn.agent.protocol import Marking
@@ -20,7 +20,7 @@ class EcnMarker:
         self._congested: set[tuple[Attachment, Kind]] = set()
 
     def marking(self, rate: float) -> Marking | None:
-        """Gives the marking of the program at a port of this rate; None leaves marks to rules, if there are any."""
+        """Gives the program's marking at a port of this rate; None if only rules mark, or nothing."""
         if self._config.mode != "sound":
             return None
         sound = self._config.sound
@@ -35,7 +35,7 @@ class EcnMarker:
         )
 
     def actions(self, port: Attachment, kind: Kind, queue_id: int) -> list[Action]:
-        """alpha of a queue, now (Algorithm 2, lines 13 to 19)."""
+        """Current alpha of a queue (Algorithm 2, lines 13 to 19)."""
         if (port, kind) not in self._congested:
             return [Output(port.port, queue_id)]
         if kind is Kind.L4S:
@@ -43,7 +43,7 @@ class EcnMarker:
         return [SetEcn(Ecn.CE), Drop()]
 
     def observe(self, port: Attachment, kind: Kind, load: float) -> bool:
-        """Takes the load of a queue, a share of its size; true where its rule has to change."""
+        """Takes the load of a queue as a share of its size; true if its rule has to change."""
         if self._config.mode != "literal":
             return False
         congested, before = load >= self._config.literal.q1, (port, kind) in self._congested
@@ -54,9 +54,9 @@ class EcnMarker:
         return congested != before
 
     def is_congested(self, port: Attachment, kind: Kind) -> bool:
-        """Tells whether the rule of a queue marks or drops now."""
+        """True if the rule of a queue currently marks or drops."""
         return (port, kind) in self._congested
 
     def forget(self, port: Attachment, kind: Kind) -> None:
-        """Takes a queue as new."""
+        """Treats a queue as new."""
         self._congested.discard((port, kind))

@@ -17,14 +17,14 @@ class Flow:
 
     match: FlowMatch
     cookie: int
-    # The switch where its packets come in, None for a flow that was read back, and the ports by which they leave.
+    # The first switch, None for a flow that was read back, and the output ports along the path.
     source: int | None
     path: Path
-    # Rules that stand, by switch: a switch reports each that it removes.
+    # Installed rules by switch: a switch reports each removed rule.
     rules: set[tuple[int, Ecn]] = field(default_factory=set)
 
     def port_at(self, datapath_id: int) -> Attachment | None:
-        """The port by which it leaves a switch; None beside its path."""
+        """The output port at a switch; None off the path."""
         return next((hop for hop in self.path if hop.datapath_id == datapath_id), None)
 
     def expected(self) -> set[tuple[int, Ecn]]:
@@ -38,7 +38,7 @@ class FlowTable:
     def __init__(self) -> None:
         self._by_match: dict[FlowMatch, Flow] = {}
         self._by_cookie: dict[int, Flow] = {}
-        # A part of each cookie that no earlier controller had.
+        # A part of each cookie that differs from earlier controllers'.
         self._generation = secrets.randbits(16) << 32
         self._numbers = itertools.count(1)
 
@@ -64,7 +64,7 @@ class FlowTable:
         return flow
 
     def adopt(self, match: FlowMatch, cookie: int, port: Attachment) -> Flow | None:
-        """The flow of a rule that was read back from a switch; None where it is not what the flow has there now."""
+        """The flow of a rule that was read back from a switch; None if the rule is not the flow's current one there."""
         flow = self._by_match.get(match)
         if flow is None:
             flow = Flow(match, cookie, None, (port,))

@@ -1,4 +1,4 @@
-"""Packet interceptor: takes PACKET_INs, the first packets of flows, and says what each one is."""
+"""Packet interceptor: takes PACKET_INs, the first packets of flows, and classifies them."""
 
 import struct
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tidemark_sdn.topology import Attachment, Topology
 
 
 class PacketInterceptor:
-    """Handler of the packets that come up from the switches."""
+    """Handler of packets that switches send to the controller."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class PacketInterceptor:
     def _hear(self, arrival: Attachment, packet: Packet) -> None:
         try:
             if arrival in self._edges:
-                raise LldpError("at a port of hosts")
+                raise LldpError("at a port for hosts only")
             other, new = self._discovery.hear(arrival, packet.payload)
         except LldpError as error:
             self._statistics.count("lldp_refused")
@@ -64,21 +64,21 @@ class PacketInterceptor:
             self._on_link(other, arrival)
 
     def _admit(self, arrival: Attachment, packet: Packet) -> bool:
-        """Learns hosts; false for what can't be placed yet."""
+        """Learns hosts; false for a packet whose place is not known yet."""
         if self._topology.is_link(arrival):
-            # Broadcasts never cross links by rules: the controller sends them out at every edge itself.
+            # Broadcasts never cross links by rules: the controller itself sends them out at every edge port.
             return not packet.group
         if arrival not in self._edges and not self._discovery.is_decided(arrival):
             return False
         if int(packet.source[:2], 16) & 1:
-            raise PacketError("a group address as source")
+            raise PacketError("the source is a group address")
         if self._topology.learn(packet.source, arrival):
             self._statistics.event(f"host {packet.source} moved to {arrival.datapath_id:016x}:{arrival.port}")
         return True
 
 
 def arp_request(packet: Packet) -> bytes | None:
-    """Asks, in the name of who sent a packet, who has the address that it is for. None where ARP can't ask."""
+    """Makes an ARP request for a packet's destination on behalf of its sender; None if ARP can't ask."""
     if packet.ip is None or packet.ip.source.version != 4 or packet.vlan:
         return None
     source, everyone = bytes.fromhex(packet.source.replace(":", "")), b"\xff" * 6
@@ -89,7 +89,7 @@ def arp_request(packet: Packet) -> bytes | None:
 
 
 def flood(switches: dict[int, SwitchChannel], ports: list[Attachment], frame: bytes) -> None:
-    """Sends a frame out of ports all over the network."""
+    """Sends a frame out of ports across the network."""
     for datapath_id, switch in switches.items():
         numbers = [port.port for port in ports if port.datapath_id == datapath_id]
         if numbers:

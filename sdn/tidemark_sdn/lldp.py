@@ -1,4 +1,4 @@
-"""LLDP frames (IEEE 802.1AB) that find links, with a proof that this controller sent them just now."""
+"""LLDP frames (IEEE 802.1AB) for finding links, with a proof that this controller sent them recently."""
 
 import hmac
 import struct
@@ -10,13 +10,13 @@ _MULTICAST = bytes.fromhex("0180c200000e")
 # TLV types of IEEE 802.1AB 8.4; subtype 7 is "locally assigned".
 _END, _CHASSIS, _PORT, _TTL, _ORGANISATION = 0, 1, 2, 3, 127
 _LOCAL = 7
-# A locally administered identifier, since there is no registered one.
+# A locally administered identifier, because none is registered.
 _OUI = bytes.fromhex("021d5d")
 _PROOF_LENGTH = 16
 
 
 class LldpError(Exception):
-    """A frame that is not one of ours."""
+    """A frame that is not ours."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def _proof(secret: bytes, announcement: Announcement) -> bytes:
 
 
 def build(announcement: Announcement, source: bytes, secret: bytes, lifetime: float) -> bytes:
-    """A frame, from the MAC address of the port that it leaves by."""
+    """Makes a frame from the MAC address of its output port."""
     return b"".join(
         [
             _MULTICAST,
@@ -69,7 +69,7 @@ def read(payload: bytes, secret: bytes) -> Announcement:
         offset += 2 + length
     chassis, port, own = fields.get(_CHASSIS, b""), fields.get(_PORT, b""), fields.get(_ORGANISATION, b"")
     if len(own) != 12 + _PROOF_LENGTH or own[:4] != _OUI + b"\x01" or chassis[:1] != b"\x07" or port[:1] != b"\x07":
-        raise LldpError("not of a controller like this")
+        raise LldpError("not from a controller of this kind")
     try:
         announcement = Announcement(int(chassis[1:], 16), int(port[1:]), struct.unpack_from("!Q", own, 4)[0])
         proof = _proof(secret, announcement)

@@ -1,7 +1,7 @@
-"""OpenFlow 1.3 channels to the switches: os-ken's messages over asyncio.
+"""OpenFlow 1.3 channels to the switches, with os-ken's messages over asyncio.
 
-os-ken's own connections run in threads since eventlet is optional there; a connection's sender thread then waits for
-ever after the switch has left, and nobody hears that it left (os-ken 4.2). Its messages know nothing of that.
+os-ken's own connections run in threads, because eventlet is optional there. A connection's sender thread then waits
+forever after the switch has left, without notice (os-ken 4.2). Its messages do not depend on the connections.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from os_ken.ofproto import ofproto_parser, ofproto_protocol, ofproto_v1_3, ofpro
 from tidemark_sdn import bounds
 
 _LOG = logging.getLogger(__name__)
-# os-ken logs every byte of what it can't read, as often as a switch sends it.
+# os-ken would log every byte of every unreadable message.
 logging.getLogger("os_ken").setLevel(logging.CRITICAL)
 
 ofp = ofproto_v1_3
@@ -28,36 +28,36 @@ ofp_parser = ofproto_v1_3_parser
 _HEADER = struct.Struct("!BBHI")
 _HANDSHAKE_TIME = 5.0
 _REPLY_TIME = 10.0
-# Bytes that may wait for a switch that does not read, before it is taken for dead.
+# Bytes that may wait for a switch before it counts as dead.
 _MAX_UNSENT = 8 << 20
-# Connections that may shake hands at a time.
+# Most connections in the handshake at a time.
 _MAX_UNKNOWN = 64
 
-# What os-ken's messages want to know of the switch that they are for.
+# The properties of a switch that os-ken's messages need.
 _VERSION = ofproto_protocol.ProtocolDesc(ofp.OFP_VERSION)
 
 
 class ChannelError(Exception):
-    """A switch that is not welcome, not fluent, or gone."""
+    """A switch that is refused, violates the protocol, or is gone."""
 
 
 class Listener(Protocol):
-    """Listener that switches are reported to."""
+    """Listener for events of switches."""
 
     def is_known(self, datapath_id: int, common_name: str | None) -> str | None:
         """Gives the reason why a switch is refused, or None."""
 
     async def on_connected(self, switch: "SwitchChannel") -> None:
-        """A switch is there, with its ports."""
+        """A switch has connected, with its ports."""
 
     def on_gone(self, switch: "SwitchChannel") -> None:
         """A switch has left."""
 
     def on_malformed(self, switch: "SwitchChannel") -> None:
-        """A message that can't be read."""
+        """An unreadable message."""
 
     def on_message(self, switch: "SwitchChannel", message: Any) -> None:
-        """A message that answers no question."""
+        """A message that is not a reply."""
 
 
 class SwitchChannel:
@@ -101,7 +101,7 @@ class SwitchChannel:
         return int(message.xid)
 
     async def request(self, message: Any) -> list[Any]:
-        """Sends a message and waits for its reply, in as many parts as it has."""
+        """Sends a message and waits for all parts of its reply."""
         future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
         number = self.send(message)
         self._replies[number] = (future, [])
@@ -114,7 +114,7 @@ class SwitchChannel:
             self._replies.pop(number, None)
 
     async def barrier(self) -> None:
-        """Waits until everything sent before has been done."""
+        """Waits until the switch has handled all earlier messages."""
         await self.request(ofp_parser.OFPBarrierRequest(_VERSION))
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class SwitchChannel:
         self._writer.transport.abort()
 
     async def read(self) -> Any:
-        """The next message, or None for one that os-ken can't read."""
+        """The next message, or None if os-ken can't read it."""
         header = await self._reader.readexactly(_HEADER.size)
         version, kind, length, xid = _HEADER.unpack(header)
         if length < _HEADER.size:
@@ -134,11 +134,11 @@ class SwitchChannel:
         try:
             bounds.check(kind, header + body)
             return ofproto_parser.msg(_VERSION, ofp.OFP_VERSION, kind, length, xid, header + body)
-        except Exception:  # BoundsError, and os-ken raises what its decoders raise
+        except Exception:  # BoundsError, or any exception of os-ken's decoders
             return None
 
     def answer(self, message: Any) -> bool:
-        """Gives a message to who asked for it."""
+        """Gives a reply to its requester."""
         if message.xid not in self._replies:
             return False
         future, parts = self._replies[message.xid]
@@ -154,7 +154,7 @@ class SwitchChannel:
         return True
 
     def fail(self) -> None:
-        """Tells everybody who waits that the switch is gone."""
+        """Tells all waiting requesters that the switch is gone."""
         for future, _ in self._replies.values():
             if not future.done():
                 future.set_exception(ChannelError(f"switch {self.name} is gone"))
@@ -182,13 +182,13 @@ class SwitchChannel:
                 self.send_echo_reply(message)
 
     def send_echo_reply(self, request: Any) -> None:
-        """Answers a switch that asks whether anybody is there."""
+        """Answers an echo request of a switch."""
         reply = ofp_parser.OFPEchoReply(_VERSION, data=request.data)
         reply.set_xid(request.xid)
         self.send(reply)
 
     async def read_ports(self) -> None:
-        """Asks for all ports."""
+        """Requests all ports."""
         parts = await self.request(ofp_parser.OFPPortDescStatsRequest(_VERSION, 0))
         self.ports = {port.port_no: port for part in parts for port in part.body if port.port_no <= ofp.OFPP_MAX}
 
@@ -226,11 +226,11 @@ class Server:
             await self._shake_hands(switch)
             await self._talk(switch)
         except ChannelError as error:
-            _LOG.warning("switch at %s turned away: %s", writer.get_extra_info("peername"), error)
+            _LOG.warning("refused the switch at %s: %s", writer.get_extra_info("peername"), error)
         except (asyncio.IncompleteReadError, ConnectionError, TimeoutError, ssl.SSLError):
             pass
         except asyncio.CancelledError:
-            # asyncio's streams log an error for a handler that was cancelled.
+            # asyncio's streams log an error for a cancelled handler.
             pass
         finally:
             self._tasks.discard(task)
@@ -254,7 +254,7 @@ class Server:
 
     async def _talk(self, switch: SwitchChannel) -> None:
         if before := self.switches.get(switch.datapath_id):
-            # It came back before its old connection was seen to end.
+            # It reconnected before its old connection was known to have ended.
             del self.switches[switch.datapath_id]
             self._listener.on_gone(before)
             before.close()
@@ -288,7 +288,7 @@ class Server:
             switch.close()
 
     async def _watch(self, switch: SwitchChannel) -> None:
-        """Asks whether the switch is there, and ends the connection when it does not answer."""
+        """Sends echo requests, and ends the connection of a switch that does not answer."""
         with contextlib.suppress(asyncio.CancelledError):
             while time.monotonic() - switch.heard_at < self._silence:
                 await asyncio.sleep(self._silence / 3)

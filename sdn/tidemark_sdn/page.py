@@ -1,6 +1,6 @@
 """A page of the network: topology with loads, queues with delay and marks, flows with paths, events.
 
-One file that needs no other: served while the controller runs, and with plots written into the folder of a run.
+A self-contained file: served while the controller runs, and written with plots into the folder of a run.
 """
 
 import csv
@@ -19,7 +19,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 body { color: #222; background: #fff }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } }
 """
-# Of the drawing and of tables, on both pages.
+# Styles of the drawing and of tables, for both pages.
 _PARTS = """
 .topology { display: block; width: 100%; margin: 1.2rem 0; font-size: 12px } .topology text { fill: #222 }
 .topology .load { stroke: #fff; stroke-width: 4px; paint-order: stroke }
@@ -34,7 +34,7 @@ _PARTS = """
 }
 """
 _SIZE, _RADIUS = 420, 22
-# Rows of flows and events that are shown; the rest is counted.
+# Most rows of flows and events that are shown; more are counted.
 _MAX_ROWS = 200
 
 
@@ -49,7 +49,7 @@ def page(status: dict[str, Any], refresh: float | None = None) -> str:
 
 
 def _content(status: dict[str, Any], plots: str = "") -> str:
-    """What a page says of a status, with a place for plots."""
+    """Content of a page for a status, with a place for plots."""
     return "".join(
         [
             f"<style>{_PARTS}</style>",
@@ -85,7 +85,7 @@ def write_run_report(folder: Path, status: dict[str, Any]) -> Path:
     for row in rows:
         queue, at = f"{row['switch']} {row['port']} {row['queue']}", float(row["at"])
         delays.setdefault(queue, []).append((at, float(row["delay"]) * 1e3))
-        # An L4S packet is marked by the coupled probability, a classic one by its own.
+        # L4S packets are marked with the coupled probability, classic ones with their own.
         probability = row["coupled" if row["queue"] == "l4s" else "classic"]
         marks.setdefault(queue, []).append((at, float(probability) * 100))
     pictures = [Picture("Queues", "delay (ms)", delays), Picture("Probabilities of PI2", "probability (%)", marks)]
@@ -95,7 +95,7 @@ def write_run_report(folder: Path, status: dict[str, Any]) -> Path:
 
 
 def rows_of(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table, of its first rows if there are many."""
+    """A table, with only the first rows if there are many."""
     cells = list(rows)
     if not cells:
         return "<p>None.</p>"
@@ -138,7 +138,7 @@ def _flow(flow: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _topology(status: dict[str, Any]) -> str:
-    """Switches in a ring with their links; the wider and redder, the fuller."""
+    """Switches in a ring with their links; fuller links are wider and redder."""
     names = [switch["name"] for switch in status["switches"]]
     middle, ring = _SIZE / 2, _SIZE / 2 - 3 * _RADIUS
     places = {

@@ -1,4 +1,4 @@
-"""Pages with the plots of Tidemark's report: what `make web` builds, filled with what is to be read and drawn."""
+"""Pages with the plots of Tidemark's report: the page from `make web`, filled with content and data."""
 
 import json
 import re
@@ -11,7 +11,7 @@ Points = Sequence[tuple[float, float]]
 
 PLOTS = '<h2>Over time</h2><div id="plots"></div>'
 """Place of the plots in a page's content."""
-# Digits of what is drawn: more only make the file large.
+# Digits of drawn values; more would only enlarge the file.
 _DIGITS = 6
 _WITHOUT = (
     "<p>There are no plots: this package was installed from a folder in which <code>make web</code> had not run.</p>"
@@ -28,7 +28,7 @@ class Picture:
 
 
 def page(title: str, content: str, pictures: Sequence[Picture]) -> str:
-    """The page with its content, and the pictures where that has `PLOTS`."""
+    """The page with its content, and the pictures at `PLOTS` in it."""
     built = files("tidemark_sdn") / "network.html"
     if not built.is_file():
         template = '<!doctype html><html lang="en"><meta charset="utf-8"><title>{{title}}</title>{{content}}</html>\n'
@@ -37,15 +37,15 @@ def page(title: str, content: str, pictures: Sequence[Picture]) -> str:
         template = built.read_text(encoding="utf-8")
     queues = list(dict.fromkeys(queue for picture in pictures for queue in picture.queues))
     drawn = {"queues": queues, "pictures": [_drawn(picture, queues) for picture in pictures]}
-    # What a switch calls itself ends no script.
+    # A switch's name must not end the script.
     panels = json.dumps(drawn, separators=(",", ":")).replace("<", "\\u003c")
     parts = {"title": escape(title), "content": content, "panels": panels}
-    # In one pass: none of them is looked into.
+    # In one pass, so that inserted texts are not searched.
     return re.sub(r"\{\{(title|content|panels)\}\}", lambda place: parts[place[1]], template)
 
 
 def _drawn(picture: Picture, queues: Sequence[str]) -> dict[str, object]:
-    """The picture as rows over the times of all of its queues: each goes on from its last point."""
+    """The picture as rows over the times of all its queues; each queue keeps its last value."""
     times = sorted({at for points in picture.queues.values() for at, _ in points})
     rows = []
     for queue in queues:

@@ -1,4 +1,4 @@
-"""Packet parser: the fields of interest of a frame, from bytes that anybody may have sent."""
+"""Packet parser: reads the needed fields of a frame from untrusted bytes."""
 
 import ipaddress
 import struct
@@ -15,7 +15,7 @@ UDP = 17
 
 _VLAN = (0x8100, 0x88A8)
 _VLAN_PRESENT = 0x1000
-# Extension headers of IPv6 that are looked through: hop-by-hop, routing, destination options.
+# IPv6 extension headers that are skipped: hop-by-hop, routing, destination options.
 _EXTENSIONS = (0, 43, 60)
 _FRAGMENT = 44
 _MAX_EXTENSIONS = 8
@@ -33,7 +33,7 @@ class Ecn(IntEnum):
 
 
 class PacketError(Exception):
-    """A frame that is cut short or malformed."""
+    """A truncated or malformed frame."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def parse(frame: bytes) -> Packet:
         raise PacketError("shorter than an Ethernet header")
     offset, vlan = 14, 0
     (ethertype,) = struct.unpack_from("!H", frame, 12)
-    # One tag is looked through, as Open vSwitch does by default: what has two is not IP.
+    # One tag is skipped, as Open vSwitch does by default; a frame with two tags is not IP.
     if ethertype in _VLAN:
         if len(frame) < 18:
             raise PacketError("cut in its VLAN tag")
@@ -108,7 +108,7 @@ def _parse_ipv4(data: bytes) -> Ip:
         raise PacketError("not an IPv4 header")
     length = (data[0] & 15) * 4
     if length < 20 or len(data) < length:
-        raise PacketError("IPv4 header of a wrong length")
+        raise PacketError("IPv4 header with a wrong length")
     fragment = struct.unpack_from("!H", data, 6)[0] & 0x1FFF
     ports = (0, 0) if fragment else _ports(data[9], data[length:])
     return Ip(ipaddress.IPv4Address(data[12:16]), ipaddress.IPv4Address(data[16:20]), data[9], data[1], *ports)

@@ -1,21 +1,21 @@
-"""Path selector: all simple paths, and of the shortest the least loaded."""
+"""Path selector: lists simple paths, and chooses the least loaded of the shortest."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from tidemark_sdn.topology import Attachment
 
-# For each switch, ports that lead to switches.
+# For each switch, its ports to other switches.
 Graph = Mapping[int, Sequence[tuple[int, int]]]
-# Ports by which a packet leaves one switch after the other; the last one leads to the host.
+# A packet's output ports, switch by switch; the last one leads to the host.
 Path = tuple[Attachment, ...]
 
-# Paths that are looked at for one flow. A network of 50 switches may have more simple paths than there are atoms.
+# Most paths that are compared for one flow. A network of 50 switches can have astronomically many simple paths.
 MAX_PATHS = 256
 
 
 def _distances(graph: Graph, destination: int) -> dict[int, int]:
-    """Hops to the destination, from where it can be reached."""
+    """Hops to the destination, from each switch that can reach it."""
     incoming: dict[int, list[int]] = {}
     for switch, edges in graph.items():
         for _, other in edges:
@@ -33,7 +33,7 @@ def _distances(graph: Graph, destination: int) -> dict[int, int]:
 
 
 def simple_paths(graph: Graph, source: int, destination: Attachment) -> Iterator[Path]:
-    """Paths without a switch twice, shortest first."""
+    """Paths without repeated switches, shortest first."""
     distances = _distances(graph, destination.datapath_id)
     if source not in distances:
         return
@@ -44,7 +44,7 @@ def simple_paths(graph: Graph, source: int, destination: Attachment) -> Iterator
                 yield (*hops, destination)
             return
         for port, other in graph.get(switch, ()):
-            # No further than the hops that are left.
+            # Stay within the remaining hops.
             if other not in seen and distances.get(other, left) < left:
                 yield from extend(other, (*hops, Attachment(switch, port)), seen | {other}, left - 1)
 
@@ -53,7 +53,7 @@ def simple_paths(graph: Graph, source: int, destination: Attachment) -> Iterator
 
 
 def select(graph: Graph, source: int, destination: Attachment, loads: Mapping[Attachment, float]) -> Path | None:
-    """The least loaded of the shortest paths, by its busiest port; None where there is no path.
+    """The least loaded of the shortest paths, by its busiest port; None if there is no path.
 
     The port to the host is the same for all and does not count.
     """

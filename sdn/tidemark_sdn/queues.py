@@ -1,4 +1,4 @@
-"""Queue manager: an L4S and a classic queue a port, made when they are needed and removed when they are idle."""
+"""Queue manager: an L4S and a classic queue per port, made when needed and removed when idle."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ class _Plan:
 
 @dataclass
 class _Use:
-    """Flows of a kind through a port, and since when there is none."""
+    """Number of flows of a kind through a port, and the time since it is zero."""
 
     flows: int = 0
     idle_since: float = 0.0
 
 
 class QueueManager:
-    """Queues of all ports. The plan is kept here; an agent is sent all of it when it connects."""
+    """Planned queues of all ports. An agent gets its whole plan when it connects."""
 
     def __init__(self, config: Config, marker: EcnMarker, send: Callable[[int, Request], None]) -> None:
         self._config = config
@@ -38,11 +38,11 @@ class QueueManager:
         self._uses: dict[tuple[Attachment, Kind], _Use] = {}
 
     def queue_of(self, kind: Kind) -> Kind:
-        """The queue that a kind of traffic has: one for all without queue management."""
+        """The queue for a kind of traffic: one for all without queue management."""
         return kind if self._config.queues.separate else Kind.CLASSIC
 
     def exists(self, port: Attachment, kind: Kind) -> bool:
-        """Tells whether a queue has been made for a kind of traffic."""
+        """True if a queue exists for a kind of traffic."""
         return port in self._plans and self.queue_of(kind) in self._plans[port].queues
 
     def queues(self) -> list[tuple[Attachment, Kind]]:
@@ -75,7 +75,7 @@ class QueueManager:
             use.flows, use.idle_since = max(0, use.flows - 1), now
 
     def expire(self, now: float) -> list[tuple[Attachment, Kind]]:
-        """Removes queues that have been idle, and says which."""
+        """Removes idle queues, and names them."""
         idle = [
             (port, kind)
             for port, kind in self.queues()
@@ -93,7 +93,7 @@ class QueueManager:
         return idle
 
     def reconcile(self, datapath_id: int, description: Description, now: float) -> Iterable[Request]:
-        """Takes over what an agent has, so that it is removed when it is idle, and tells it all of the plan."""
+        """Takes over an agent's existing queues, so that idle ones are removed, and sends it the whole plan."""
         for name, queues in description.queues.items():
             if name not in description.ports:
                 continue

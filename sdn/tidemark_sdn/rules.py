@@ -1,7 +1,7 @@
 """Flow-rule manager: xi = {[mu], [alpha], delta} of the paper (Eq. 1), on Open vSwitch.
 
-Table 0 has the flows: each says by which port and in which queue it leaves. Table 1 has the queues: a rule for each
-says what happens to its packets. A queue's marks thus begin and end with one rule, however many flows it has.
+Table 0 has the flows: a rule gives each flow's port and queue. Table 1 has the queues: a rule for each says what
+happens to its packets. So one rule starts and stops a queue's marks, however many flows it has.
 """
 
 import ipaddress
@@ -16,14 +16,14 @@ from tidemark_sdn.parser import Ecn
 
 FLOWS, QUEUES = 0, 1
 
-# The upper 16 bits of every cookie of ours.
+# The upper 16 bits of our cookies.
 COOKIE = 0x7D5D << 48
 COOKIE_MASK = 0xFFFF << 48
 
-# Meters: of LLDP, and two of each port, of packets of unknown flows and of ARP, so that none holds up the others.
+# Meters: one for LLDP, and two per port, for packets of unknown flows and for ARP, so that none blocks the others.
 _LLDP_METER = 1
 _PORT_METERS = 16
-# LLDP that may come up from a switch, a second.
+# Most LLDP frames per switch and second.
 _LLDP_LIMIT = 1000
 
 
@@ -36,7 +36,7 @@ class SetEcn:
 
 @dataclass(frozen=True)
 class Output:
-    """Sends a packet by a port, through one of its queues."""
+    """Sends a packet out of a port, through one of its queues."""
 
     port: int
     queue_id: int
@@ -53,7 +53,7 @@ Action = SetEcn | Output | Drop
 
 @dataclass(frozen=True)
 class FlowMatch:
-    """mu (Eq. 2), with the flow that it belongs to. `dscp` is None where it does not matter."""
+    """mu (Eq. 2), for one flow. `dscp` is None if it does not matter."""
 
     destination_mac: str
     vlan: int
@@ -67,7 +67,7 @@ class FlowMatch:
 
     @property
     def codepoints(self) -> tuple[Ecn, Ecn]:
-        """Codepoints of its kind: a switch on the way may have set CE."""
+        """Codepoints of its kind, because a switch on the path may have set CE."""
         return (Ecn.ECT_1, Ecn.CE) if self.kind is Kind.L4S else (Ecn.NOT_ECT, Ecn.ECT_0)
 
     def fields(self, ecn: Ecn) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class FlowMatch:
 
 
 def classify(ip: parser.Ip, dscp: int | None) -> Kind:
-    """L4S is ECT(1) or CE (RFC 9331), with the paper's DSCP where it is asked for."""
+    """True for L4S: ECT(1) or CE (RFC 9331), with the paper's DSCP if required."""
     capable = ip.ecn in (Ecn.ECT_1, Ecn.CE)
     return Kind.L4S if capable and (dscp is None or ip.dscp == dscp) else Kind.CLASSIC
 
@@ -102,7 +102,7 @@ def _metadata(port: int, kind: Kind) -> int:
 
 @dataclass(frozen=True)
 class FlowRule:
-    """A flow's rule as it was read back from a switch."""
+    """A flow's rule, read back from a switch."""
 
     match: FlowMatch
     ecn: Ecn
@@ -139,13 +139,13 @@ class RuleManager:
         self._idle_timeout = max(1, round(idle_timeout))
 
     def prepare(self, switch: SwitchChannel, packet_in_limit: int) -> None:
-        """Rules and meters that every switch has: LLDP and what is unknown come up, within limits."""
+        """Installs the common rules and meters: LLDP and unknown packets go to the controller, within limits."""
         self._send_up(switch, {"eth_type": parser.LLDP}, ofp.OFP_DEFAULT_PRIORITY * 2 - 1, _LLDP_METER, _LLDP_LIMIT)
         for port in switch.ports:
             self.admit_port(switch, port, packet_in_limit)
 
     def admit_port(self, switch: SwitchChannel, port: int, packet_in_limit: int) -> None:
-        """Lets packets of unknown flows come up from a port, and ARP, without which no flow begins there."""
+        """Lets a port send packets of unknown flows to the controller, and ARP, without which no flow starts."""
         meter = _PORT_METERS + 2 * port
         self._send_up(switch, {"in_port": port}, 0, meter, packet_in_limit)
         self._send_up(switch, {"in_port": port, "eth_type": parser.ARP}, 1, meter + 1, packet_in_limit)
@@ -153,7 +153,7 @@ class RuleManager:
     def _send_up(self, switch: SwitchChannel, fields: dict[str, Any], priority: int, meter: int, rate: int) -> None:
         bands = [ofp_parser.OFPMeterBandDrop(rate=rate, burst_size=rate)]
         flags = ofp.OFPMF_PKTPS | ofp.OFPMF_BURST
-        # A meter that is removed takes its rules along.
+        # Removing a meter also removes its rules.
         switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_DELETE, flags, meter))
         switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_ADD, flags, meter, bands))
         up = [ofp_parser.OFPActionOutput(ofp.OFPP_CONTROLLER, ofp.OFPCML_NO_BUFFER)]
@@ -177,7 +177,7 @@ class RuleManager:
         self._remove(switch, FLOWS, {}, cookie, 0xFFFF_FFFF_FFFF_FFFF)
 
     def install_queue(self, switch: SwitchChannel, port: int, kind: Kind, actions: Iterable[Action]) -> None:
-        """Says what happens to packets of a queue."""
+        """Sets the treatment of a queue's packets."""
         encoded = [item for action in actions for item in _encode(action)]
         instructions = [_apply(encoded)] if encoded else []
         for ethertype in (parser.IPV4, parser.IPV6):
@@ -185,13 +185,13 @@ class RuleManager:
             self._add(switch, QUEUES, fields, self._priority, instructions, COOKIE)
 
     def remove_queue(self, switch: SwitchChannel, port: int, kind: Kind) -> None:
-        """Takes the rules of a queue away."""
+        """Removes the rules of a queue."""
         for ethertype in (parser.IPV4, parser.IPV6):
             fields = {"metadata": _metadata(port, kind), "eth_type": ethertype}
             self._remove(switch, QUEUES, fields, COOKIE, COOKIE_MASK)
 
     async def read_back(self, switch: SwitchChannel) -> list[FlowRule]:
-        """Rules of flows that are in a switch, also of an earlier controller; removes others with our cookie."""
+        """Reads the flow rules of a switch, including an earlier controller's; removes other rules with our cookie."""
         request = message(
             ofp_parser.OFPFlowStatsRequest, 0, FLOWS, ofp.OFPP_ANY, ofp.OFPG_ANY, COOKIE, COOKIE_MASK, None
         )

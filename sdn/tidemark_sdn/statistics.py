@@ -1,4 +1,4 @@
-"""Statistics: what agents and switches report, now and over time."""
+"""Statistics from the reports of agents and switches, now and over time."""
 
 import csv
 import json
@@ -12,9 +12,9 @@ from tidemark_sdn.agent.protocol import PortStatistics
 from tidemark_sdn.page import write_run_report
 from tidemark_sdn.topology import Attachment
 
-# Events that are remembered for `status`.
+# Events remembered for `status`.
 _MAX_EVENTS = 1000
-# Rows of a recording: a hundred ports, ten times a second, for an hour. What is beyond is not written, and counted.
+# Most rows of a recording: a hundred ports, ten times a second, for an hour. Further rows are only counted.
 _MAX_ROWS = 3_600_000
 # Weight of the newest interval in a port's load.
 _LOAD_GAIN = 0.5
@@ -54,7 +54,7 @@ class StatisticsStore:
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.ports: dict[Attachment, PortStatistics] = {}
-        # Share of a port's rate that was used lately.
+        # Recently used share of a port's rate.
         self.loads: dict[Attachment, float] = {}
         self.events: deque[Event] = deque(maxlen=_MAX_EVENTS)
         self.counters: dict[str, int] = {}
@@ -62,7 +62,7 @@ class StatisticsStore:
         self._recorder: Recorder | None = None
 
     def record(self, folder: Path, names: dict[int, str]) -> None:
-        """Writes everything from now on into a folder."""
+        """Records everything from now on in a folder."""
         self._recorder = Recorder(folder, names)
 
     def event(self, what: str) -> None:
@@ -73,17 +73,17 @@ class StatisticsStore:
             self._recorder.event(event)
 
     def count(self, name: str) -> None:
-        """Counts what happens too often to be an event."""
+        """Counts something that happens too often to be an event."""
         self.counters[name] = self.counters.get(name, 0) + 1
 
     def report(self, port: Attachment, name: str, figures: PortStatistics) -> None:
-        """Takes what an agent says of a port."""
+        """Takes an agent's report on a port."""
         self.ports[port] = figures
         if self._recorder:
             self._recorder.port(time.monotonic() - self.started, port, name, figures)
 
     def sent(self, port: Attachment, sent_bytes: int, rate: float, now: float) -> None:
-        """Takes a switch's counter of a port."""
+        """Takes a switch's counters of a port."""
         before = self._sent.get(port)
         self._sent[port] = (now, sent_bytes)
         if before is not None and now > before[0] and sent_bytes >= before[1]:

@@ -6,16 +6,16 @@ from tidemark_sdn.config import ConfigError, Tls
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Makes the context of a server: clients have to show a certificate of the authority."""
+    """Makes the context of a server, which requires a client certificate from the authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.verify_mode = ssl.CERT_REQUIRED
     return _load(context, tls)
 
 
 def client_context(tls: Tls) -> ssl.SSLContext:
-    """Makes the context of a client: the server's certificate has to be of the authority, whatever its address."""
+    """Makes the context of a client, which requires a server certificate from the authority, for any address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # Switches move and have no names in DNS; which agent it is follows from what it says of its switch.
+    # Switches move and have no DNS names; the agent is identified by its description of its switch.
     context.check_hostname = False
     return _load(context, tls)
 

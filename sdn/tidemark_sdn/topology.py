@@ -1,4 +1,4 @@
-"""The network as it is known: links by LLDP, hosts by what they send."""
+"""The known network: links found by LLDP, hosts found by their packets."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ class Attachment:
     port: int
 
 
-# Hosts that are remembered; a flood of made-up addresses pushes out the oldest.
+# Most hosts that are remembered; a flood of forged addresses evicts the oldest.
 MAX_HOSTS = 65536
 
 
 class Topology:
-    """Links in one direction each, and where hosts live."""
+    """Unidirectional links, and places of hosts."""
 
     def __init__(self) -> None:
         self._links: dict[Attachment, Attachment] = {}
@@ -25,11 +25,11 @@ class Topology:
 
     @property
     def links(self) -> dict[Attachment, Attachment]:
-        """Ports that lead to ports."""
+        """Links from port to port."""
         return self._links
 
     def hear(self, source: Attachment, destination: Attachment, now: float) -> bool:
-        """Notes that a frame came over a link; true for a link that is new."""
+        """Notes a frame over a link; true for a new link."""
         new = self._links.get(source) != destination
         self._links[source] = destination
         self._seen_at[source] = now
@@ -39,18 +39,18 @@ class Topology:
         return new
 
     def is_link(self, attachment: Attachment) -> bool:
-        """Tells whether a switch is on the other side."""
+        """True if a switch is at the other end."""
         return attachment in self._links or attachment in self._links.values()
 
     def expire(self, before: float) -> list[Attachment]:
-        """Takes out links without a probe since."""
+        """Removes links without a probe since this time."""
         silent = [source for source, seen_at in self._seen_at.items() if seen_at < before]
         for source in silent:
             self._remove(source)
         return silent
 
     def remove_port(self, attachment: Attachment) -> list[Attachment]:
-        """Takes out a port that is down: the links both ways, and the hosts behind it."""
+        """Removes a port that is down: its links in both directions, and the hosts behind it."""
         self._forget_hosts(attachment)
         gone = [source for source, other in self._links.items() if attachment in (source, other)]
         for source in gone:
@@ -58,7 +58,7 @@ class Topology:
         return gone
 
     def remove_switch(self, datapath_id: int) -> list[Attachment]:
-        """Takes out a switch's links. Its hosts stay known: where they live does not change when a switch restarts."""
+        """Removes a switch's links. Its hosts stay known, because a restart of a switch does not move them."""
         gone = [
             source for source, other in self._links.items() if datapath_id in (source.datapath_id, other.datapath_id)
         ]
@@ -67,7 +67,7 @@ class Topology:
         return gone
 
     def learn(self, mac: str, attachment: Attachment) -> bool:
-        """Notes where a host lives; true if it has moved."""
+        """Notes the place of a host; true if it has moved."""
         before = self.hosts.pop(mac, None)
         self.hosts[mac] = attachment
         if len(self.hosts) > MAX_HOSTS:
@@ -75,7 +75,7 @@ class Topology:
         return before is not None and before != attachment
 
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
-        """Gives for each switch its ports that lead to switches, with those."""
+        """Gives for each switch its ports to other switches, with those switches."""
         found: dict[int, list[tuple[int, int]]] = {}
         for source, destination in sorted(self._links.items()):
             found.setdefault(source.datapath_id, []).append((source.port, destination.datapath_id))

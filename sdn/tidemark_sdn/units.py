@@ -11,7 +11,7 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?) ([A-Za-z/]+)")
 def _parse(value: object, units: dict[str, float], example: str) -> float:
     match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     if match is None or match[2] not in units:
-        raise ValueError(f"{value!r} is not a number with a unit of {', '.join(units)}: write as in {example!r}")
+        raise ValueError(f"{value!r} is not a number with one of the units {', '.join(units)}: write as in {example!r}")
     return float(match[1]) * units[match[2]]
 
 

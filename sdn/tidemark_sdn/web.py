@@ -9,10 +9,10 @@ from tidemark_sdn.metrics import exposition
 from tidemark_sdn.page import page
 
 _REFRESH = 2.0
-# Of a request's line and header fields; who sends more or takes longer is not answered.
+# Limits of a request's line and header fields in bytes and seconds. Longer or slower requests get no answer.
 _MAX_REQUEST = 8192
 _PATIENCE = 5.0
-# Defence against a page elsewhere that sends a browser here under another name.
+# Defence against foreign pages that reach this server by another name (DNS rebinding).
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -44,7 +44,7 @@ class WebServer:
         first, *fields = request.split("\r\n")
         hosts = [field.partition(":")[2].strip() for field in fields if field.lower().startswith("host:")]
         if any((host if host.endswith("]") else host.rpartition(":")[0] or host) not in _HOSTS for host in hosts):
-            return _response("403 Forbidden", "text/plain", "only by a loopback address\n")
+            return _response("403 Forbidden", "text/plain", "use a loopback address\n")
         method, _, rest = first.partition(" ")
         path = rest.partition(" ")[0]
         if method != "GET":

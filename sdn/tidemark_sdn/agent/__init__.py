@@ -1,6 +1,6 @@
-"""The program beside a switch: what OpenFlow lacks, backlogs and queues of the kernel."""
+"""The agent beside a switch: it does what OpenFlow lacks, with backlogs and queues of the kernel."""
 
 import sys
 
-# Open vSwitch's library takes eventlet's poll where eventlet is installed, as it is with os-ken.
+# Open vSwitch's library uses eventlet's poll if eventlet is installed, as with os-ken.
 sys.modules.setdefault("eventlet", None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Linux's own DualPI2 (sch_dualpi2, kernel 6.17 and later), which takes the program's place where there is one."""
+"""Linux's own DualPI2 (sch_dualpi2, kernel 6.17 and later), which replaces the program if it is available."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tidemark_sdn.agent.protocol import Marking
 
-# Runs a command and gives its status and what it said of errors.
+# Runs a command and gives its status and error output.
 Runner = Callable[[Sequence[str]], tuple[int, str]]
 
 _HANDLE = "d2:"
@@ -14,7 +14,7 @@ _HANDLE = "d2:"
 
 @dataclass(frozen=True)
 class DataPlane:
-    """Gives what marks at the ports of this machine, and why."""
+    """What marks at the ports of this machine, and why."""
 
     dualpi2: bool
     why: str
@@ -33,7 +33,7 @@ def run(command: Sequence[str]) -> tuple[int, str]:
 
 
 def choose(runner: Runner = run) -> DataPlane:
-    """Tries the qdisc on the loopback of a network namespace that ends with the try."""
+    """Tries the qdisc on the loopback of a temporary network namespace."""
     status, said = runner(["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "dualpi2"])
     if status == 0:
         return DataPlane(True, "kernel and tc have it")
@@ -41,16 +41,16 @@ def choose(runner: Runner = run) -> DataPlane:
 
 
 def can_do(marking: Marking | None, dscp: int | None) -> bool:
-    """Tells whether the qdisc does what is asked: it classifies by the ECN field alone."""
+    """True if the qdisc can do what is asked, since it classifies only by the ECN field."""
     return marking is not None and dscp is None
 
 
 def install(device: str, parent: int, marking: Marking, runner: Runner = run) -> None:
-    """Puts it below a class, in place of its queue.
+    """Puts the qdisc below a class, in place of the class's queue.
 
-    It has a step where the program has a ramp: in the middle of it. Its L4S queue marks by its own delay.
+    It has a step in the middle of the program's ramp. Its L4S queue marks by its own delay.
 
-    Raises OSError where tc says no.
+    Raises OSError if tc refuses.
     """
     step = (marking.ramp_low + marking.ramp_high) / 2
     settings = [
@@ -63,4 +63,4 @@ def install(device: str, parent: int, marking: Marking, runner: Runner = run) ->
     place = ["dev", device, "parent", f"{parent >> 16:x}:{parent & 0xFFFF:x}", "handle", _HANDLE]
     status, said = runner(["tc", "qdisc", "replace", *place, "dualpi2", *settings])
     if status != 0:
-        raise OSError(f"{device}: tc did not take dualpi2: {said}")
+        raise OSError(f"{device}: tc refused dualpi2: {said}")

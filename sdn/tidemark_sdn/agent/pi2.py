@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-# The interval at which alpha and beta of RFC 9332 hold.
+# The interval for which RFC 9332 gives alpha and beta.
 UPDATE_INTERVAL = 0.016
 
 
@@ -26,7 +26,7 @@ class Pi2:
 
     def update(self, delay: float, elapsed: float) -> None:
         """Takes a delay in seconds, `elapsed` seconds after the last one."""
-        # The gain of the integral part is one for an interval: a late update makes up for the time that it is late.
+        # The gain of the integral part is per interval: a late update makes up for its lateness.
         intervals = min(elapsed / UPDATE_INTERVAL, 10.0)
         change = self.settings.alpha * intervals * (delay - self.settings.target)
         change += self.settings.beta * (delay - self._delay)

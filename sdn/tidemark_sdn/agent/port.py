@@ -1,4 +1,4 @@
-"""A port that is set up: its queues, its program, and the PI2 that joins them."""
+"""A configured port: its queues, its program, and the PI2 that couples them."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Port:
         self._shaper = Shaper(netlink, device)
         self._shaper.clear()
         self._has_dualpi2 = has_dualpi2
-        # The kernel's qdisc marks at this port, not the program.
+        # True if the kernel's qdisc marks at this port instead of the program.
         self._in_kernel = False
         self._program = Program(object_file)
         self._request = SetPort(device, 0.0)
@@ -39,7 +39,7 @@ class Port:
         self._counters: dict[Kind, ClassCounters] = {}
 
     def configure(self, request: SetPort) -> None:
-        """Sets rate and marking; what was already so stays."""
+        """Sets rate and marking; unchanged values stay."""
         marking = request.marking
         in_kernel = self._has_dualpi2 and dualpi2.can_do(marking, request.dscp)
         if in_kernel != self._in_kernel:
@@ -63,7 +63,7 @@ class Port:
             self._shaper.attach(self._program.fd)
 
     def set_queue(self, kind: Kind, settings: QueueSettings) -> None:
-        """Makes or changes a queue and sends its traffic there. The kernel's qdisc has both from the start."""
+        """Makes or changes a queue and sends its traffic there. The kernel's qdisc has both queues from the start."""
         if self._in_kernel:
             self._shaper.queues[kind] = settings
             return
@@ -82,11 +82,11 @@ class Port:
         self._shaper.remove_queue(kind)
 
     def queues(self) -> list[str]:
-        """Names of the queues that there are."""
+        """Names of the existing queues."""
         return [kind.name.lower() for kind in sorted(self._shaper.queues)]
 
     def forget_reaction(self) -> None:
-        """Empties the virtual queue and its times."""
+        """Empties the virtual queue and clears its times."""
         self._program.forget_reaction()
 
     def clear(self) -> None:
@@ -99,7 +99,7 @@ class Port:
         elapsed, self._updated_at = now - self._updated_at, now
         if self._pi2 is None:
             return
-        # Reading classes costs a millisecond. Where nothing was queued and less than half of the rate came, nothing is.
+        # Reading classes costs a millisecond. Without an earlier backlog, arrivals below half of the rate leave none.
         arrived = self._program.counters(Kind.L4S).bytes + self._program.counters(Kind.CLASSIC).bytes
         came, self._arrived = arrived - self._arrived, arrived
         busy = came * 8 > self._shaper.rate * elapsed / 2
@@ -114,7 +114,7 @@ class Port:
         self._write()
 
     def statistics(self) -> PortStatistics:
-        """Reports the port's state. The kernel's qdisc is not read: nothing is said of its queues."""
+        """Reports the port's state, without the queues of the kernel's qdisc, which are not read."""
         if self._in_kernel:
             return PortStatistics(self._shaper.rate, {}, {}, 0.0, 0.0, 0, 0)
         self._counters = self._shaper.counters()
@@ -144,17 +144,17 @@ class Port:
         )
 
     def _delay(self, kind: Kind) -> float:
-        """Seconds that a packet of this kind would wait, by the backlog and the rate at which it drains."""
+        """Seconds that a packet of this kind would wait, from the backlog and its drain rate."""
         counters, settings = self._counters.get(kind), self._shaper.queues.get(kind)
         if counters is None or settings is None:
             return 0.0
-        # L4S goes first at the port's rate. The classic queue has at least its own rate, and what was seen.
+        # L4S goes first, at the port's rate. The classic queue gets at least its own rate, or the measured one.
         rate = self._shaper.rate if kind is Kind.L4S else max(settings.rate, self._drain)
         return counters.backlog_bytes * 8 / rate
 
     def _write(self) -> None:
         marking, queues = self._request.marking, self._shaper.queues
-        # Traffic of a kind without a queue goes where the other kind goes.
+        # Traffic of a kind without a queue uses the other kind's queue.
         homes = {kind: kind if kind in queues else next(iter(queues), None) for kind in Kind}
         classes = {kind: 0 if home is None else home.class_id for kind, home in homes.items()}
         settings = Settings(

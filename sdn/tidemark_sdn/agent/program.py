@@ -1,4 +1,4 @@
-"""The tc-BPF program of a port: compiled by clang, loaded and written to through libbpf."""
+"""The tc-BPF program of a port: compiled by clang, loaded and configured through libbpf."""
 
 import ctypes
 import ctypes.util
@@ -43,7 +43,7 @@ class Settings:
     ramp_high: float = 0.0
     coupled: float = 0.0
     classic: float = 0.0
-    # Probabilities that the agent has not renewed for this long are not used.
+    # Probabilities that the agent has not renewed for this long are ignored.
     lifetime: float = 1.0
 
     def pack(self) -> bytes:
@@ -88,7 +88,7 @@ def _libbpf() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL("libbpf.so.1", use_errno=True)
     except OSError:
-        raise ProgramError("there is no libbpf.so.1 here: install libbpf1 (it comes with iproute2 on Debian)") from None
+        raise ProgramError("libbpf.so.1 is missing: install libbpf1 (on Debian it comes with iproute2)") from None
     pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     for name, result, arguments in [
         ("bpf_object__open_file", pointer, [text, pointer]),
@@ -112,8 +112,8 @@ def compile_program(output: Path) -> None:
     """Compiles the program with clang."""
     clang = shutil.which("clang")
     if clang is None:
-        raise ProgramError("there is no clang here: install clang and libbpf-dev, or give --program")
-    # Debian keeps asm/ of the C library's architecture here, which -target bpf does not look into.
+        raise ProgramError("clang is missing: install clang and libbpf-dev, or give --program")
+    # Debian keeps the architecture's asm/ here, where -target bpf does not look.
     multiarch = sysconfig.get_config_var("MULTIARCH")
     include = [f"-I/usr/include/{multiarch}"] if multiarch else []
     command = [clang, "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", *include, "-c", str(SOURCE), "-o", str(output)]
@@ -133,22 +133,22 @@ class Program:
         if library.bpf_object__load(self._object) != 0:
             error = ctypes.get_errno()
             library.bpf_object__close(self._object)
-            raise ProgramError(f"{file}: the kernel did not take the program: {os.strerror(error)}")
+            raise ProgramError(f"{file}: the kernel refused the program: {os.strerror(error)}")
         self.fd: int = library.bpf_program__fd(library.bpf_object__find_program_by_name(self._object, b"mark"))
         self._maps = {
             name: library.bpf_object__find_map_fd_by_name(self._object, name.encode())
             for name in ("settings_map", "counters_map", "virtual_queue_map")
         }
-        # A per-CPU map gives a value for each CPU that there could be.
+        # A per-CPU map gives a value for each possible CPU.
         self._cpus: int = library.libbpf_num_possible_cpus()
 
     def close(self) -> None:
-        """Lets go of it; where it is attached the kernel keeps it."""
+        """Closes the instance; the kernel keeps it where it is attached."""
         _libbpf().bpf_object__close(self._object)
         self._object = None
 
     def write(self, settings: Settings) -> None:
-        """Changes what it does from the next packet on."""
+        """Changes the settings from the next packet on."""
         self._update("settings_map", settings.pack())
 
     def counters(self, kind: int) -> Counters:
@@ -179,7 +179,7 @@ class Program:
 
 
 def compiled() -> Path:
-    """Compiles the program into a folder of its own."""
+    """Compiles the program into a temporary folder."""
     output = Path(tempfile.mkdtemp(prefix="tidemark-sdn-")) / "port.bpf.o"
     compile_program(output)
     return output

@@ -1,7 +1,7 @@
-"""Messages between controllers and agents: a JSON object a line, over a Unix socket or TLS.
+"""Messages between controllers and agents: a JSON object per line, over a Unix socket or TLS.
 
 A controller asks `{"id": 7, "set_port": {...}}`; the agent answers `{"id": 7, "result": {...}}` or `{"id": 7, "error":
-"..."}`, in the order of the questions. After `subscribe` it also sends `{"statistics": {...}}` by itself.
+"..."}`, in the order of the requests. After `subscribe` it also sends `{"statistics": {...}}` by itself.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 T = TypeVar("T")
 
 VERSION = 1
-# Of a line. Statistics of a hundred ports fit.
+# Longest line in bytes, enough for the statistics of a hundred ports.
 MAX_LINE = 256 * 1024
 
 
 class ProtocolError(Exception):
-    """A message that is not one of these."""
+    """An invalid message."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Marking:
 
 @dataclass(frozen=True)
 class Describe:
-    """Asks what the agent is and what it has set up."""
+    """Asks for the agent's description and what it has set up."""
 
 
 @dataclass(frozen=True)
 class SetPort:
-    """Limits a port to a rate in bit/s and runs the program over it. Without `marking` it classifies only."""
+    """Limits a port to a rate in bit/s and runs the program over it. Without `marking` the program only classifies."""
 
     port: str
     rate: float
@@ -50,7 +50,7 @@ class SetPort:
 
 @dataclass(frozen=True)
 class ClearPort:
-    """Leaves a port as it was found."""
+    """Restores a port's original state."""
 
     port: str
 
@@ -60,7 +60,7 @@ QueueName = Literal["l4s", "classic"]
 
 @dataclass(frozen=True)
 class SetQueue:
-    """Makes or changes a queue: own rate in bit/s, priority (0 first), size in bytes."""
+    """Makes or changes a queue: guaranteed rate in bit/s, priority (0 first), size in bytes."""
 
     port: str
     queue: QueueName
@@ -71,7 +71,7 @@ class SetQueue:
 
 @dataclass(frozen=True)
 class RemoveQueue:
-    """Removes a queue with what is in it."""
+    """Removes a queue and its packets."""
 
     port: str
     queue: QueueName
@@ -107,15 +107,15 @@ _NAMES = {cls: name for name, cls in _REQUESTS.items()}
 
 @dataclass(frozen=True)
 class QueueStatistics:
-    """A queue. Counters go on from the start of the queue (the kernel's) or of the port (the program's)."""
+    """A queue. Counters start with the queue (the kernel's) or with the port (the program's)."""
 
     backlog_bytes: int
     backlog_packets: int
     sent_bytes: int
     sent_packets: int
-    # Dropped by the queue, which was full.
+    # Dropped by the full queue.
     overflowed: int
-    # Seconds that a packet would wait now.
+    # Seconds that a new packet would wait.
     delay: float
     size: int
 
@@ -129,13 +129,13 @@ class TrafficStatistics:
     came_marked: int
     ramp_marked: int
     coupled_marked: int
-    # Dropped by PI2, since it is not ECN-capable.
+    # Dropped by PI2, because they are not ECN-capable.
     dropped: int
 
 
 @dataclass(frozen=True)
 class PortStatistics:
-    """A port. Probabilities are those in force."""
+    """A port. Probabilities are the current ones."""
 
     rate: float
     queues: dict[str, QueueStatistics]
@@ -149,7 +149,7 @@ class PortStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """All ports that are set up, at one time of the agent's monotonic clock."""
+    """All configured ports, at one time of the agent's monotonic clock."""
 
     at: float
     ports: dict[str, PortStatistics]
@@ -164,9 +164,9 @@ class Description:
     bridge: str
     # OpenFlow port numbers by name.
     ports: dict[str, int]
-    # Names of the queues of the ports that are set up.
+    # Names of the queues of configured ports.
     queues: dict[str, list[str]]
-    # What marks at its ports in the sound mode, and why.
+    # What marks at the ports in the sound mode, and why.
     data_plane: str | None = None
 
 
@@ -195,12 +195,12 @@ def _decode(annotation: Any, value: object, where: str) -> Any:
 
 
 def decode_as(cls: type[T], value: object, where: str) -> T:
-    """A dataclass of this module from what JSON gave."""
+    """A dataclass of this module from parsed JSON."""
     if not isinstance(value, dict):
         raise ProtocolError(f"{where}: must be an object")
     hints = get_type_hints(cls)
     if unknown := set(value) - set(hints):
-        raise ProtocolError(f"{where}.{min(unknown)}: no such field")
+        raise ProtocolError(f"{where}.{min(unknown)}: unknown field")
     arguments = {name: _decode(hints[name], item, f"{where}.{name}") for name, item in value.items()}
     for item in fields(cls):  # type: ignore[arg-type]
         if item.name not in arguments and item.default is MISSING:
@@ -222,19 +222,19 @@ def parse_line(line: bytes) -> dict[str, object]:
 
 
 def decode_request(line: bytes) -> tuple[int, Request]:
-    """Number and question of a line."""
+    """Number and request of a line."""
     value = parse_line(line)
     number = _decode(int, value.pop("id", None), "id")
     if len(value) != 1:
-        raise ProtocolError("one question a line")
+        raise ProtocolError("send one request per line")
     name, arguments = value.popitem()
     if name not in _REQUESTS:
-        raise ProtocolError(f"{name}: no such question: use {', '.join(_REQUESTS)}")
+        raise ProtocolError(f"{name}: unknown request: use {', '.join(_REQUESTS)}")
     return number, decode_as(_REQUESTS[name], arguments, name)
 
 
 def encode_request(number: int, request: Request) -> bytes:
-    """A line for a question."""
+    """A line for a request."""
     return encode({"id": number, _NAMES[type(request)]: asdict(request)})
 
 

@@ -1,4 +1,4 @@
-"""The agent: serves controllers, keeps PI2 going, and leaves nothing behind."""
+"""The agent: serves controllers, runs PI2, and leaves nothing behind."""
 
 import asyncio
 import contextlib
@@ -38,17 +38,17 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 
-# Controllers that may be connected at a time: the one, and the one that takes over.
+# Most connected controllers: one, and another that takes over.
 _MAX_SESSIONS = 4
 _MIN_PERIOD = 0.005
 
 
 class RefusedError(Exception):
-    """A request that makes no sense here."""
+    """An invalid request."""
 
 
 class DataPlane:
-    """Ports that are set up. All calls come from one thread, which netlink and OVSDB may hold up."""
+    """The configured ports. All calls come from one thread, which netlink and OVSDB may delay."""
 
     def __init__(self, database: SwitchDatabase, object_file: Path) -> None:
         self._database = database
@@ -57,9 +57,9 @@ class DataPlane:
         self._ports: dict[str, Port] = {}
         self._choice = dualpi2.choose()
         _LOG.info("%s", self._choice)
-        # What a killed agent left.
+        # Remains of a killed agent.
         for port in database.claimed():
-            _LOG.warning("port %s: removing what an earlier agent left", port)
+            _LOG.warning("port %s: removing the remains of an earlier agent", port)
             Shaper(self._netlink, port).clear()
             database.release(port)
 
@@ -76,13 +76,13 @@ class DataPlane:
         if request.rate <= 0:
             raise RefusedError("rate: must be above zero")
         if request.port not in self._ports:
-            # Before anything is made: Open vSwitch removes queues of a port that is not claimed.
+            # First of all: Open vSwitch removes queues of an unclaimed port.
             self._database.claim(request.port)
             self._ports[request.port] = Port(self._netlink, request.port, self._object_file, self._choice.dualpi2)
         self._ports[request.port].configure(request)
 
     def clear_port(self, name: str) -> None:
-        """Leaves a port as it was found."""
+        """Restores a port's original state."""
         if port := self._ports.pop(name, None):
             try:
                 port.clear()
@@ -90,7 +90,7 @@ class DataPlane:
                 self._database.release(name)
 
     def port(self, name: str) -> Port:
-        """A port that is set up."""
+        """A configured port."""
         if name not in self._ports:
             raise RefusedError(f"port {name!r} is not set up: send set_port first")
         return self._ports[name]
@@ -101,32 +101,32 @@ class DataPlane:
             self._guarded(name, lambda port=port: port.update(time.monotonic()))  # type: ignore[misc]
 
     def statistics(self) -> Statistics:
-        """All ports now."""
+        """The current state of all ports."""
         found = {name: self._guarded(name, port.statistics) for name, port in list(self._ports.items())}
         return Statistics(time.monotonic(), {name: value for name, value in found.items() if value is not None})
 
     def clear(self) -> None:
-        """Leaves everything as it was found."""
+        """Restores the original state of all ports."""
         for name in list(self._ports):
             try:
                 self.clear_port(name)
-            except Exception as error:  # the others are to be cleared all the same
+            except Exception as error:  # the other ports are still cleared
                 _LOG.warning("port %s: %s", name, error)
         self._netlink.close()
         self._database.close()
 
     def _guarded(self, name: str, call: Callable[[], T]) -> T | None:
-        """A call for one port, whose device may be gone at any time."""
+        """A call for one port, whose device may disappear at any time."""
         try:
             return call()
         except Exception as error:
-            _LOG.warning("port %s is given up: %s", name, error)
+            _LOG.warning("giving up port %s: %s", name, error)
             self._ports.pop(name, None)
             return None
 
 
 class Agent:
-    """The server. One thread serves sockets, another one the data plane."""
+    """The server. One thread serves sockets, another the data plane."""
 
     def __init__(self, database: SwitchDatabase, bridge: str, object_file: Path) -> None:
         self._bridge = bridge
@@ -135,7 +135,7 @@ class Agent:
         self._plane = self._worker.submit(DataPlane, database, object_file).result()
 
     async def run(self, listen: str, tls: ssl.SSLContext | None, started: Callable[[], None]) -> None:
-        """Serves until a signal comes."""
+        """Serves until a signal arrives."""
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -191,7 +191,7 @@ class Agent:
                     pushing = asyncio.create_task(self._push(writer, period))
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.CancelledError) as error:
-            # ValueError is a line that is too long.
+            # ValueError: the line is too long.
             _LOG.info("session ended: %s", error)
         finally:
             self._sessions.discard(task)

@@ -1,4 +1,4 @@
-"""Queues of one port: HTB classes of the kernel, with the numbers that Open vSwitch gives OpenFlow's queues."""
+"""Queues of one port: HTB classes of the kernel, with Open vSwitch's numbers for OpenFlow queues."""
 
 import errno
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.rtnl.tcmsg import plugins
 
-# A FIFO limited in bytes takes the parameters of one limited in packets.
+# A FIFO limited in bytes takes the same parameters as one limited in packets.
 plugins.setdefault("bfifo", plugins["pfifo"])
 
 
 class Kind(IntEnum):
-    """The kinds of traffic; the value is the OpenFlow queue's number less one."""
+    """The kinds of traffic; the value is the OpenFlow queue's number minus one."""
 
     L4S = 0
     CLASSIC = 1
@@ -26,7 +26,7 @@ class Kind(IntEnum):
 
     @property
     def minor(self) -> int:
-        """HTB class: Open vSwitch's kernel datapath makes 1:(q + 1) of queue q."""
+        """HTB class: Open vSwitch's kernel datapath maps queue q to 1:(q + 1)."""
         return self.queue_id + 1
 
     @property
@@ -36,20 +36,20 @@ class Kind(IntEnum):
 
 
 _MAJOR = 0x10000
-# The class above both, with the port's rate. Open vSwitch uses the same number.
+# Parent class of both, with the port's rate. Open vSwitch uses the same number.
 ROOT_CLASS = _MAJOR | 0xFFFE
 _EGRESS = "ffff:fff3"
 FILTER_NAME = "tidemark-sdn"
 
-# HTB sends up to this much at once. A millisecond at the rate keeps the processor's wake-ups bounded; two
-# packets are the least that keeps a slow line busy.
+# HTB sends up to this much at once. A millisecond at the rate limits the processor's wake-ups; two
+# packets are the minimum that keeps a slow line busy.
 _BURST_TIME = 1e-3
 _MIN_BURST = 2 * 1514
 
 
 @dataclass(frozen=True)
 class QueueSettings:
-    """A queue: rate that it has for itself in bit/s, priority (0 first), size in bytes."""
+    """A queue: guaranteed rate in bit/s, priority (0 first), size in bytes."""
 
     rate: float
     priority: int
@@ -86,12 +86,12 @@ class Shaper:
         self.queues: dict[Kind, QueueSettings] = {}
 
     def set_rate(self, rate: float, whole: bool = False) -> None:
-        """Puts the port's rate over everything that has a queue, or over the whole of it.
+        """Limits the traffic with queues, or all traffic, to the port's rate.
 
-        What has no queue (LLDP, ARP) is not held up.
+        Traffic without a queue (LLDP, ARP) is not delayed.
         """
         if self.rate == 0.0:
-            # Class 0 does not exist: what nobody classified goes out at once.
+            # Class 0 does not exist, so unclassified packets leave at once.
             self._netlink.tc("replace", "htb", self._index, "1:", default=ROOT_CLASS & 0xFFFF if whole else 0)
         self._class("replace-class", ROOT_CLASS, _MAJOR, rate, rate, 0)
         self.rate = rate
@@ -107,7 +107,7 @@ class Shaper:
         self.queues[kind] = settings
 
     def remove_queue(self, kind: Kind) -> None:
-        """Removes a queue with what is in it."""
+        """Removes a queue and its packets."""
         self.queues.pop(kind, None)
         try:
             self._netlink.tc("del-class", None, self._index, kind.class_id, parent=ROOT_CLASS)
@@ -115,7 +115,7 @@ class Shaper:
             _ignore(error, errno.ENOENT)
 
     def attach(self, program: int) -> None:
-        """Runs a program over everything that leaves."""
+        """Runs a program over all outgoing packets."""
         self._netlink.tc("replace", "clsact", self._index)
         self._netlink.tc(
             "replace-filter",
@@ -130,7 +130,7 @@ class Shaper:
         )
 
     def counters(self) -> dict[Kind, ClassCounters]:
-        """Backlogs and counters of the queues, now."""
+        """Current backlogs and counters of the queues."""
         found = {}
         for message in self._netlink.get_classes(self._index):
             for kind in self.queues:
@@ -139,7 +139,7 @@ class Shaper:
         return found
 
     def clear(self) -> None:
-        """Removes everything that this class may have made, now or in an earlier life."""
+        """Removes everything that this class may have made, now or in an earlier process."""
         for kind, handle in (("htb", "1:"), ("clsact", None)):
             try:
                 self._netlink.tc("del", kind, self._index, handle)

@@ -1,4 +1,4 @@
-"""The switch beside the agent, as OVSDB has it: the bridge, its ports, and who looks after their queues."""
+"""The agent's switch in OVSDB: the bridge, its ports, and who manages their queues."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,13 +7,13 @@ from ovsdbapp.backend.ovs_idl import connection
 from ovsdbapp.exceptions import OvsdbAppException
 from ovsdbapp.schema.open_vswitch import impl_idl
 
-# Marks rows of ours, so that a killed agent's are found.
+# Marks our rows, so that those of a killed agent are found.
 _OWNER = {"owner": "tidemark-sdn"}
 _TIMEOUT = 10
 
 
 class SwitchError(Exception):
-    """The switch's database did not do what was asked."""
+    """The switch's database refused a request."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class SwitchDatabase:
             idl = connection.OvsdbIdl.from_server(address, "Open_vSwitch")
             self._connection = connection.Connection(idl, timeout=_TIMEOUT)
             self._api = impl_idl.OvsdbIdl(self._connection)
-        except Exception as error:  # the library raises what its streams raise
-            raise SwitchError(f"{address}: no OVSDB server there: {error}") from None
+        except Exception as error:  # the library passes exceptions of its streams on
+            raise SwitchError(f"{address}: no OVSDB server answers: {error}") from None
 
     def close(self) -> None:
         """Ends the connection's thread."""
         self._connection.stop()
 
     def bridge(self) -> Bridge:
-        """The bridge now."""
+        """The current bridge."""
         columns = ["datapath_id", "datapath_type"]
         rows = self._run(self._api.db_find("Bridge", ("name", "=", self._bridge), columns=columns))
         if not rows or not rows[0]["datapath_id"]:
@@ -58,18 +58,18 @@ class SwitchDatabase:
         )
 
     def claim(self, port: str) -> None:
-        """Tells Open vSwitch to leave a port's queues alone: type linux-noop, which exists for this."""
+        """Tells Open vSwitch to leave a port's queues alone, by the type linux-noop, which exists for this."""
         with self._api.transaction(check_error=True) as transaction:
             row = transaction.add(self._api.db_create("QoS", type="linux-noop", external_ids=_OWNER))
             transaction.add(self._api.db_set("Port", port, ("qos", row)))
 
     def release(self, port: str) -> None:
-        """Takes a claim back."""
+        """Gives a port's queues back."""
         self._run(self._api.db_clear("Port", port, "qos"))
         self._sweep()
 
     def claimed(self) -> list[str]:
-        """Ports of the bridge that are claimed, also by an agent that was killed."""
+        """Claimed ports of the bridge, including those of a killed agent."""
         ours = {row["_uuid"] for row in self._owned()}
         names = set(self._run(self._api.list_ports(self._bridge)))
         rows = self._run(self._api.db_list("Port", columns=["name", "qos"]))
@@ -80,7 +80,7 @@ class SwitchDatabase:
         return list(self._run(command))
 
     def _sweep(self) -> None:
-        """Removes rows of ours that no port refers to."""
+        """Removes our rows that no port refers to."""
         used = {_reference(row["qos"]) for row in self._run(self._api.db_list("Port", columns=["qos"]))}
         for row in self._owned():
             if row["_uuid"] not in used:
@@ -94,7 +94,7 @@ class SwitchDatabase:
 
 
 def _reference(value: Any) -> Any:
-    """An optional reference of a row, which comes as a list or as itself."""
+    """An optional reference of a row, which is a list or a single value."""
     if isinstance(value, list):
         return value[0] if value else None
     return value

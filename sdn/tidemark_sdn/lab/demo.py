@@ -14,7 +14,7 @@ from tidemark_sdn.units import format_rate
 
 
 def find_tidemark(given: Path | None) -> Path:
-    """The command `tidemark`, whose sender and receiver are the L4S ends: the given one, and no other in its place."""
+    """The command `tidemark`, which provides the L4S ends. A given path is never replaced by another one."""
     if given is not None:
         if not given.is_file():
             raise LabError(f"--tidemark: there is no {given}")
@@ -24,16 +24,16 @@ def find_tidemark(given: Path | None) -> Path:
     for candidate in (built, here, shutil.which("tidemark")):
         if candidate and Path(candidate).is_file():
             return Path(candidate).resolve()
-    raise LabError("there is no command `tidemark`, which the L4S senders are: run `make build`, or give --tidemark")
+    raise LabError("the command `tidemark`, which has the L4S ends, is missing: run `make build`, or give --tidemark")
 
 
 def run_demo(experiment: Experiment) -> None:
-    """Runs it, prints the table, names the report."""
+    """Runs the demo, prints the table and names the report."""
 
     def stop(_signal: int, _frame: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    # Process 1 of a process namespace gets no signal that it does not handle.
+    # Process 1 of a process namespace receives only signals that it handles.
     signal.signal(signal.SIGTERM, stop)
     lines = f"{experiment.l4s} L4S and {experiment.classic} classic senders"
     print(f"two switches, {lines}, {format_rate(experiment.rate)}, mode {experiment.mode}: a moment", flush=True)

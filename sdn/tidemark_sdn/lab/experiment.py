@@ -27,13 +27,13 @@ from tidemark_sdn.units import format_rate, format_time
 _FOLDER = Path("/run/tidemark-sdn")
 _RECEIVER = "10.0.0.1"
 _L4S_PORT, _CLASSIC_PORT, _PROBE_PORT = 4100, 5200, 6100
-# Classic senders take turns with these, of the kernel.
+# The kernel's congestion controls, which classic senders use in turn.
 _CLASSIC_CONTROLLERS = ("cubic", "reno")
 _AGENT_PORT = 6700
-# Bytes of TCP in a packet of 1500.
+# Bytes of TCP payload in a packet of 1500.
 _SEGMENT = 1448
 _PATIENCE = 20.0
-# Of a hop that is a wire: nothing waits for it.
+# Rate of a hop that is only a wire: nothing waits for it.
 _WIRE_RATE = "1 Gbit/s"
 _SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
 PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
@@ -43,18 +43,18 @@ PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
 class Queues:
     """Queues of the line. Sizes in bytes.
 
-    The datapath in user space sends through a packet socket, whose buffer of 208 kB (net.core.wmem_default, as the
-    kernel counts) holds about 90 packets of all queues of a port: queues that fill up by themselves are smaller.
+    The user-space datapath sends through a packet socket. Its buffer of 208 kB (net.core.wmem_default, in the
+    kernel's accounting) holds about 90 packets of all queues of a port, so queues that can fill up must be smaller.
     """
 
     l4s_size: int = 30_000
     classic_size: int = 80_000
-    # Of the line's rate. The classic queue keeps the rest, as RFC 9332's scheduler does (Linux: 90 and 10 %).
+    # Share of the line's rate. The classic queue gets the rest, as in RFC 9332's scheduler (Linux: 90 and 10 %).
     l4s_share: float = 0.9
 
     @property
     def settings(self) -> str:
-        """Keys of the configuration's table."""
+        """Keys of the table in the configuration."""
         sizes = f'l4s_size = "{self.l4s_size} B"\nclassic_size = "{self.classic_size} B"\n'
         return f"{sizes}l4s_share = {self.l4s_share:g}\n"
 
@@ -65,9 +65,9 @@ class Queues:
         return [*sizes, "--l4s-share", f"{self.l4s_share:g}"]
 
     def longest_wait(self, rate: float) -> float:
-        """Seconds for which a packet can wait at most on a line of a rate in bit/s: a full queue at its own rate.
+        """Longest wait of a packet in seconds on a line with this rate in bit/s: a full queue at its guaranteed rate.
 
-        A tenth more for everything else on the way.
+        Includes a tenth more for the rest of the path.
         """
         queues = ((self.l4s_size, self.l4s_share), (self.classic_size, 1.0 - self.l4s_share))
         return 1.1 * max(size * 8 / (share * rate) for size, share in queues)
@@ -82,19 +82,19 @@ class Experiment:
     mode: str = "sound"
     l4s: int = 12
     classic: int = 12
-    # Of the line between the switches.
+    # Rate of the line between the switches.
     rate: float = 20e6
     seconds: float = 8.0
-    # Left out at the beginning of every figure.
+    # Left out at the start of every figure.
     warm_up: float = 2.0
-    # One queue for all traffic: the paper's comparison without queue management.
+    # One queue for all traffic, the paper's comparison without queue management.
     one_queue: bool = False
     queues: Queues = Queues()
-    # Discipline of a `tidemark net hop` that is the line: the switches then only forward.
+    # Discipline of a `tidemark net hop` that replaces the line; the switches then only forward.
     hop: str | None = None
-    # Of the wire between the switches, in seconds: a `tidemark net hop` holds packets for half of it each way.
+    # Round-trip time of the wire between the switches in seconds; a `tidemark net hop` delays by half of it each way.
     round_trip: float = 0.0
-    # More of the configuration, as TOML.
+    # Additional configuration, as TOML.
     settings: str = ""
     # The L4S ends: UDP Prague, or the paper's rule with its threshold q2, and how long its share looks back
     # (None: to the beginning, as published).
@@ -109,7 +109,7 @@ class Experiment:
         """Arguments of both ends of every L4S flow."""
         arguments = ["--controller", self.controller, "--time", f"{self.seconds:g} s"]
         if self.controller == "sdn-l4s":
-            # Algorithm 1: the line rate until marks come. The least rate keeps a flow alive that is always marked.
+            # Algorithm 1: the line rate until marks come. The minimum rate keeps a flow alive that is always marked.
             line_rate = format_rate(self.rate)
             settings = {"rates.min": "100 kbit/s", "rates.initial": line_rate, "rates.max": line_rate}
             texts = [f'sender.{name}="{value}"' for name, value in settings.items()]
@@ -122,7 +122,7 @@ class Experiment:
 
 @dataclass
 class Losses:
-    """Packets that a flow has sent, those sent again included, and that were lost."""
+    """Packets that a flow has sent, with retransmissions, and lost packets."""
 
     sent: int = 0
     lost: int = 0
@@ -130,7 +130,7 @@ class Losses:
 
 @dataclass
 class FlowFigures:
-    """Figures that a flow's own programs give."""
+    """Figures from a flow's own programs."""
 
     name: str
     kind: Kind
@@ -145,7 +145,7 @@ class FlowFigures:
 
 @dataclass
 class ProbeFigures:
-    """Delays in seconds of packets of a kind that arrived after the warm-up, by the time when they were sent."""
+    """Delays in seconds of packets of a kind that arrived after the warm-up, by sending time."""
 
     sent: int
     delays: list[tuple[float, float]] = field(default_factory=list)
@@ -163,23 +163,23 @@ class Outcome:
     # Rows of series.csv for the line between the switches, after the warm-up.
     series: list[dict[str, str]]
     status: dict[str, Any]
-    # The machine's load average over a minute, before anything of this run was started.
+    # The machine's one-minute load average before the run.
     load_before: float
-    # Mbit/s of each kind through a hop, where one is the line.
+    # Mbit/s of each kind through a hop, if a hop is the line.
     hop_mbps: dict[Kind, float] = field(default_factory=dict)
 
 
 class Laboratory:
-    """The running network. Everything that it starts ends with `close`, or with its process."""
+    """The running network. Everything that it starts ends with `close` or with this process."""
 
     def __init__(self, experiment: Experiment, detour: bool = False) -> None:
-        """Builds it; `detour` adds a third switch with a way around the line."""
+        """Builds the network; `detour` adds a third switch with a path around the line."""
         self.experiment = experiment
         self._load_before = os.getloadavg()[0]
         self._processes: list[subprocess.Popen[bytes]] = []
         _FOLDER.mkdir(mode=0o700)
         experiment.out.mkdir(parents=True, exist_ok=True)
-        # Of an earlier run into the same folder.
+        # Left by an earlier run in the same folder.
         for file in experiment.out.iterdir():
             if file.suffix in _SUFFIXES:
                 file.unlink()
@@ -206,11 +206,11 @@ class Laboratory:
         self.socket = _FOLDER / "controller.sock"
         self.config = experiment.out / "config.toml"
         self.config.write_text(self._configuration(), encoding="utf-8")
-        # An error in the experiment's own values ends it here, with the key's name.
+        # An error in the experiment's values ends it here, with the key's name.
         config.load(self.config)
         # Where each switch finds the controller.
         self.targets: dict[str, str] = {}
-        # Receivers of probes, which end a second after the last packet is sent.
+        # Receivers of probes, which end a second after the last packet was sent.
         self.probes: dict[Kind, subprocess.Popen[bytes]] = {}
         self.agents: dict[str, subprocess.Popen[bytes]] = {}
         for switch in self.switches:
@@ -223,7 +223,7 @@ class Laboratory:
 
     def _configuration(self) -> str:
         experiment, tls = self.experiment, self.authority.issue("controller")
-        # Beside a hop the ports have the rate of their cables, which holds nothing up.
+        # Beside a hop the ports have the rate of their cables, which delays nothing.
         rate = "" if experiment.hop else f', rate = "{format_rate(experiment.rate)}"'
         switches = [
             f'[[switch]]\nname = "{switch.name}"\ndatapath_id = "{switch.datapath_id:016x}"\n'
@@ -244,7 +244,7 @@ class Laboratory:
         )
 
     def _connect_by_hop(self) -> None:
-        """Makes the line of two cables with a `tidemark net hop` between them: queue, wire with a delay, or both."""
+        """Makes the line from two cables and a `tidemark net hop` between them, which is a queue, a delay, or both."""
         experiment, hop = self.experiment, Namespace("hop")
         for switch in self.switches:
             switch.plug("line", hop, switch.name)
@@ -277,7 +277,7 @@ class Laboratory:
         return f"tls:{host}:{_AGENT_PORT}" if switch.datapath_id == 1 else f"unix:{switch.folder}/agent.sock"
 
     def start_controller(self) -> "subprocess.Popen[bytes]":
-        """Starts the controller; its own folder of results is that of the experiment."""
+        """Starts the controller, with the experiment's folder for its results."""
         command = [sys.executable, "-m", "tidemark_sdn", "run", str(self.config), "--out", str(self.experiment.out)]
         with (self.experiment.out / "controller.log").open("ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
@@ -291,21 +291,21 @@ class Laboratory:
         return process
 
     def wait_until_ready(self) -> None:
-        """Waits for switches, agents and the link both ways."""
+        """Waits for switches, agents and the link in both directions."""
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             if self.hop is not None and self.hop.poll() is not None:
                 raise LabError(f"the hop has ended: {(self.experiment.out / 'hop.log').read_text(encoding='utf-8')}")
             status = read_status(self.socket)
             there = all(switch["connected"] and switch["agent"] for switch in status["switches"])
-            # The line, and a way from each of its ends to a detour.
+            # The line, and a link from each of its ends to the detour.
             if there and len(status["links"]) == 2 * (2 * len(self.switches) - 3):
                 return
             time.sleep(0.1)
         raise LabError(f"switches, agents or links are missing: see {self.experiment.out}/controller.log")
 
     def run(self) -> Outcome:
-        """Runs all flows and gathers what they say."""
+        """Runs all flows and collects their results."""
         experiment, out = self.experiment, self.experiment.out
         seconds = f"{experiment.seconds:g}"
         for kind in PROBES:
@@ -328,14 +328,14 @@ class Laboratory:
         began_at = time.monotonic()
         running = [self._start(host.namespace, *command, log=log) for host, command, log in clients]
         finish([*running, *servers], experiment.seconds + _PATIENCE)
-        # What is under way arrives, and the probes' receivers end.
+        # Packets on their way arrive, and the probes' receivers end.
         time.sleep(1.5)
         status = read_status(self.socket)
         self.stop_controller()
         return self._gather(began_at, status)
 
     def probe(self, kind: Kind, length: float) -> Path:
-        """Sends probes of a kind for a time, and names the file in which they will be."""
+        """Sends probes of a kind for a time, and names the file with their results."""
         output = self.experiment.out / f"probe-{kind.name.lower()}.csv"
         output.unlink(missing_ok=True)
         if not self.hosts[kind]:
@@ -385,7 +385,7 @@ class Laboratory:
             numbers = [int(row["number"]) for row in rows]
             sent = max(numbers) - min(numbers) + 1 if numbers else 0
             probes[kind] = ProbeFigures(sent, delays, sum(int(row["ecn"]) == Ecn.CE for row in rows))
-        # A hop's queue is not the switches', whose counters say nothing of it.
+        # The switches' counters do not cover a hop's queue.
         if self.hop is not None and self.experiment.hop is not None:
             self.hop.terminate()
             self.hop.wait(_PATIENCE)
@@ -413,7 +413,7 @@ class Laboratory:
             file = self.experiment.out / f"l{index}.{role}.json"
             lines = [line for line in file.read_text(encoding="utf-8").splitlines() if '"kind":"summary"' in line]
             if not lines and role == "sender" and "said nothing" in file.read_text(encoding="utf-8"):
-                # It found no way through a queue that was full all the time.
+                # It never got through a queue that was always full.
                 return FlowFigures(f"l{index}", Kind.L4S, self.experiment.controller, 0.0, 0, 0, 0, later)
             if not lines:
                 raise LabError(f"{file}: the flow did not end as it should: {file.read_text(encoding='utf-8')[-300:]}")
@@ -438,7 +438,7 @@ class Laboratory:
             document = json.loads(file.read_text(encoding="utf-8"))
         except ValueError:
             raise LabError(f"{file}: iperf3 did not end as it should") from None
-        # A connection that found no way through a queue that drops everything has sent nothing.
+        # A connection that never got through a queue that drops everything has sent nothing.
         nothing = {"bytes": 0, "retransmits": 0, "bits_per_second": 0.0}
         sent = document["end"].get("sum_sent", nothing)
         received = document["end"].get("sum_received", nothing)
@@ -455,7 +455,7 @@ class Laboratory:
 
 
 def finish(processes: Iterable["subprocess.Popen[bytes]"], seconds: float) -> None:
-    """Waits so long for programs, and ends those that are not done, which then write what they have.
+    """Waits this long for programs, and ends the unfinished ones, which then write their results so far.
 
     A connection that can't open waits for minutes.
     """
@@ -476,7 +476,7 @@ def losses_of_sender(sender: Path, warm_up: float) -> Losses:
         if '"kind":"interval"' not in line and '"kind":"summary"' not in line:
             continue
         counted = json.loads(line)
-        # The summary has all, and the intervals of the warm-up are taken off it.
+        # Subtract the warm-up's intervals from the summary.
         if counted["kind"] == "summary":
             sign = 1
         elif counted["t_s"] < warm_up + 0.5:

@@ -1,4 +1,4 @@
-"""Figures of a run: for each kind of traffic, as a table, as JSON."""
+"""Figures of a run for each kind of traffic, as a table and as JSON."""
 
 import statistics
 from dataclasses import asdict
@@ -11,7 +11,7 @@ _NAMES = {Kind.L4S: "L4S", Kind.CLASSIC: "classic"}
 
 
 def quantile(values: list[float], share: float) -> float:
-    """The value below which a share of the values lies."""
+    """The value below which this share of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -30,7 +30,7 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
             "least_mbps": min(rates),
             "most_mbps": max(rates),
         }
-        # Receivers count what arrived, iperf3's senders what they sent for the first time.
+        # Receivers count arrivals; iperf3's senders count first transmissions.
         if sent := sum(flow.packets + flow.lost for flow in flows):
             figures["lost_percent"] = sum(flow.lost for flow in flows) / sent * 100
         if sent := sum(flow.later.sent for flow in flows):
@@ -46,19 +46,19 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
         rows = [row for row in outcome.series if row["queue"] == kind.name.lower()]
         if len(rows) > 1:
             moved = {name: int(rows[-1][name]) - int(rows[0][name]) for name in rows[0] if name in _COUNTERS}
-            # What left by the queue while all flows ran. The rates of the ends are each over a time of its own.
+            # Rate of the queue while all flows ran. The ends measure their rates over their own running times.
             took = float(rows[-1]["at"]) - float(rows[0]["at"])
             figures["line_mbps"] = moved["sent_bytes"] * 8 / took / 1e6
             arrived = moved["arrived_packets"]
             if arrived:
-                # Marks that came with a packet were set by a rule of the same switch.
+                # Marks on arriving packets were set by a rule of the same switch.
                 figures["marked_percent"] = (
                     (moved["came_marked"] + moved["ramp_marked"] + moved["coupled_marked"]) / arrived * 100
                 )
                 figures["queue_lost_percent"] = (moved["dropped"] + moved["overflowed"]) / arrived * 100
         if kind in outcome.hop_mbps:
             figures["line_mbps"] = outcome.hop_mbps[kind]
-            # Marks at the receivers, which the kernel's do not count.
+            # Marks counted by the receivers; the kernel's receivers do not count.
             if kind is Kind.L4S and (packets := sum(flow.packets for flow in flows)):
                 figures["marked_percent"] = sum(flow.marked for flow in flows) / packets * 100
         summary[kind.name.lower()] = figures
@@ -81,7 +81,7 @@ _COLUMNS = (
 
 
 def table(outcome: Outcome) -> str:
-    """The table that is printed: one-way delays of probes, marks of the line, losses that the flows' ends count."""
+    """The printed table: one-way delays of probes, marks at the line, losses counted by the flows' ends."""
     rows = [[name for name, _ in _COLUMNS]]
     for kind in Kind:
         figures = summarize(outcome).get(kind.name.lower())
@@ -97,11 +97,11 @@ def table(outcome: Outcome) -> str:
 
 
 def conditions(load: float, processors: int) -> str:
-    """Sentence on the machine that a table is of: what in the table is the machine's, and how busy it was."""
-    busy = ": busy with something else, so run it again" if load > processors / 2 else ""
+    """Sentence on the machine of a table: which figures depend on it, and how busy it was."""
+    busy = ": it was busy with other work, so run again" if load > processors / 2 else ""
     return (
         f"load average before {load:.1f} on {processors} processors{busy}; "
-        "tails, losses and shares depend on the machine, the order of the medians does not"
+        "tails, losses and shares depend on the machine; the order of the medians does not"
     )
 
 

@@ -1,4 +1,4 @@
-"""Rates of a `tidemark net hop` that is the line, from what it wrote."""
+"""Rates of a `tidemark net hop` that is the line, from its results."""
 
 import csv
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from tidemark_sdn.agent.shaper import Kind
 from tidemark_sdn.lab.isolation import LabError
 
-# Names of flows towards the receiver: a second connection of the same ends' ports, as iperf3's data, has a number.
+# Names of flows towards the receiver. The second connection to a port, such as iperf3's data, has a number.
 _DATA = {
     Kind.L4S: re.compile(r"udp 10\.0\.1\.\d+ to port 41\d\d"),
     Kind.CLASSIC: re.compile(r"tcp .* to port 52\d\d #2"),
@@ -15,7 +15,7 @@ _DATA = {
 
 
 def line_rates(series: Path, warm_up: float) -> dict[Kind, float]:
-    """Rates in Mbit/s that left for each kind of traffic, while all flows ran and a warm-up in seconds was over."""
+    """Output rate in Mbit/s of each kind of traffic while all flows ran, after a warm-up in seconds."""
     rows: dict[str, list[tuple[float, float]]] = {}
     with series.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):

@@ -1,7 +1,7 @@
-"""Namespaces in which a laboratory lives and dies.
+"""Namespaces of a laboratory, which end with it.
 
-Everything runs under one process that is number 1 of a process namespace, in a network and a mount namespace of its
-own. When it ends, however it ends, the kernel ends all others and with them the networks: nothing is left to clean up.
+Everything runs under one process that is number 1 of a process namespace, with its own network and mount namespaces.
+When it ends, in whatever way, the kernel ends all other processes and the networks, so nothing is left to clean up.
 """
 
 import os
@@ -18,7 +18,7 @@ class LabError(Exception):
 
 
 def missing() -> str | None:
-    """Gives the reason why there can be no laboratory here, or None."""
+    """Gives the reason why a laboratory can't run here, or None."""
     if os.geteuid() != 0:
         return "not root: network namespaces can't be made"
     needed = {
@@ -41,13 +41,13 @@ def missing() -> str | None:
 
 
 def enter(arguments: list[str]) -> None:
-    """Becomes `tidemark-sdn` with these arguments inside, or returns where it is already."""
+    """Becomes `tidemark-sdn` with these arguments inside the namespaces; returns if it runs inside already."""
     if os.environ.get(_MARK) == str(os.getpid()) == "1":
         furnish()
         return
     if reason := missing():
         raise LabError(reason)
-    # Children of children find their own number wrong, and would go one level further in.
+    # Grandchildren read a wrong number for themselves, and would nest one level deeper.
     environment = os.environ | {_MARK: "1"}
     options = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = ["unshare", *options, sys.executable, "-m", "tidemark_sdn", *arguments]
@@ -55,7 +55,7 @@ def enter(arguments: list[str]) -> None:
 
 
 def furnish() -> None:
-    """Gives the laboratory a /run of its own: names of namespaces, sockets, databases."""
+    """Gives the laboratory its own /run, for names of namespaces, sockets and databases."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     Path("/run/netns").mkdir()

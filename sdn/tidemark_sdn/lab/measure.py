@@ -13,7 +13,7 @@ from tidemark_sdn.lab.experiment import Queues
 from tidemark_sdn.lab.isolation import LabError
 from tidemark_sdn.units import parse_rate
 
-# Two-sided 95 % of Student's t by degrees of freedom; beyond the last one 1.96 is near enough.
+# Two-sided 95 % quantiles of Student's t by degrees of freedom; beyond the last one, 1.96 is close enough.
 _STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 
 
@@ -25,7 +25,7 @@ _LITERAL = Queues(l4s_size=50_000, classic_size=50_000, l4s_share=0.7)
 
 @dataclass(frozen=True)
 class Point:
-    """A run of the demo with its own thresholds, in percent. The sound mode has no q1."""
+    """Thresholds and mode of a demo run, in percent. The sound mode has no q1."""
 
     mode: str
     q1: int | None
@@ -34,13 +34,13 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Name of its folder, and of the case in `tidemark-papers`."""
+        """Name of the run's folder, and of the case in `tidemark-papers`."""
         q1 = "" if self.q1 is None else f".q1-{self.q1}"
         return f"{self.mode}{q1}.q2-{self.q2}{'.one-queue' if self.one_queue else ''}"
 
     @property
     def queues(self) -> Queues:
-        """The paper's in its own mode, the demo's in the other."""
+        """The paper's queues in the literal mode, the demo's in the other."""
         return _LITERAL if self.mode == "literal" else Queues()
 
     def arguments(self) -> list[str]:
@@ -72,7 +72,7 @@ Results = dict[Point, list[Summary]]
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Mean and half of the 95 % interval, infinite for one value."""
+    """Mean and half-width of the 95 % confidence interval, infinite for one value."""
     if len(values) < 2:
         return values[0], math.inf
     student = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96
@@ -87,10 +87,10 @@ def measure(
     out: Path,
     say: Callable[[str], None],
 ) -> Results:
-    """Runs all points, repetition by repetition, so that a change of the machine's load meets all of them.
+    """Runs all points, repetition by repetition, so that a change of the machine's load affects all points.
 
-    A run that an earlier call left in the folder with the same arguments is not made again. One in which a probe took
-    longer than full queues can hold it says something of the machine, not of the switches: it does not count.
+    A run that the folder already has with the same arguments is not repeated. A run in which a probe took longer than
+    full queues can delay it was disturbed by the machine, and does not count.
     """
     rate = parse_rate(common[common.index("--rate") + 1])
     results: Results = {point: [] for point in points}
@@ -127,7 +127,7 @@ def points_of(figures: Iterable[str]) -> list[Point]:
 
 
 def write(figures: list[str], results: Results, out: Path) -> Path:
-    """Writes `runs.json`, `figures.json` and `figures.md`, and gives the last."""
+    """Writes `runs.json`, `figures.json` and `figures.md`, and gives the text of the last."""
     each = {point.name: [_by_name(run) for run in runs] for point, runs in results.items() if runs}
     (out / "runs.json").write_text(json.dumps(each, indent=1) + "\n", encoding="utf-8")
     cases = {point.name: _figures(runs) for point, runs in results.items() if runs}
@@ -143,7 +143,7 @@ def _by_name(run: Summary) -> dict[str, float]:
 
 
 def _figures(runs: list[Summary]) -> dict[str, float]:
-    """Means and halves of intervals over the runs of a point, by name; what no run measured is absent."""
+    """Means and half-widths of intervals over the runs of a point, by name, without figures that no run measured."""
     found: dict[str, float] = {"runs": len(runs)}
     named = [_by_name(run) for run in runs]
     for name in sorted({name for run in named for name in run}):
@@ -167,7 +167,7 @@ _METRICS = (
 
 def _document(figures: list[str], results: Results) -> str:
     lines = [
-        "Means with 95 % intervals over the repetitions. SDN-TCC is the kernel's CUBIC and Reno in the same runs.",
+        "Means with 95 % confidence intervals over repetitions. SDN-TCC is the kernel's CUBIC and Reno in these runs.",
         "",
     ]
     for figure in figures:

@@ -46,7 +46,7 @@ class Namespace:
     def start(
         self, *command: str, log: Path, environment: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[bytes]":
-        """Starts a command inside that goes on; what it prints goes into a file."""
+        """Starts a command inside, in the background, with its output in a file."""
         with log.open("ab") as output:
             return subprocess.Popen(
                 ["ip", "netns", "exec", self.name, *command],
@@ -66,7 +66,7 @@ class Host:
 
 
 def _pair(first: Namespace, first_name: str, second: Namespace, second_name: str) -> None:
-    """A cable between two namespaces. Offloads are off: HTB would see packets of 64 kB, and TCP would stall."""
+    """A cable between two namespaces. Offloads are off, because HTB would see packets of 64 kB and TCP would stall."""
     run(
         *("ip", "link", "add", first_name, "netns", first.name, "type", "veth"),
         *("peer", "name", second_name, "netns", second.name),
@@ -77,7 +77,7 @@ def _pair(first: Namespace, first_name: str, second: Namespace, second_name: str
 
 
 class OpenVSwitch:
-    """Open vSwitch of one's own in a namespace of its own, with the datapath in user space."""
+    """A separate Open vSwitch in its own namespace, with the datapath in user space."""
 
     def __init__(self, name: str, number: int, folder: Path) -> None:
         self.name = name
@@ -129,7 +129,7 @@ class OpenVSwitch:
         return ["--no-wait"] if arguments == ("init",) else []
 
     def ofctl(self, *arguments: str) -> str:
-        """Runs ovs-ofctl on the bridge: a command and what follows the bridge's name."""
+        """Runs ovs-ofctl on the bridge: a command, and the arguments after the bridge's name."""
         command, *rest = arguments
         return run("ovs-ofctl", "-O", "OpenFlow13", command, f"unix:{self.folder}/{self.name}.mgmt", *rest)
 
@@ -144,7 +144,7 @@ class OpenVSwitch:
         other.vsctl("add-port", other.name, other_port)
 
     def attach(self, host: Namespace, address: str) -> Host:
-        """Connects a host, by a port of the host's name."""
+        """Connects a host by a port with the host's name."""
         self.plug(host.name, host, "eth0")
         host.run("ip", "address", "add", f"{address}/16", "dev", "eth0")
         return Host(host, address)

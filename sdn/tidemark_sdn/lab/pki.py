@@ -1,4 +1,4 @@
-"""Certificates of a laboratory, by openssl: an authority, and one for each end."""
+"""Certificates of a laboratory, made with openssl: an authority, and one for each end."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One-way delay and loss of a class of traffic: small packets with a codepoint, between two ends of one clock."""
+"""One-way delay and loss of a class of traffic: small packets with a codepoint, between two ends that share a clock."""
 
 import argparse
 import json
@@ -15,12 +15,12 @@ _HEADER = struct.Struct("!QQ")
 _SIZE = 100
 _INTERVAL = 0.02
 _MAX_SIZE = 1500
-# How long the receiver waits for what is still under way.
+# Time that the receiver waits for packets still on their way.
 _GRACE = 1.0
 
 
 def due_times(seconds: float, interval: float, burst: float, pause: float) -> Iterator[float]:
-    """Times of packets from the start on, at an interval; with a pause after each burst, if there are bursts."""
+    """Times of packets from the start, at an interval, with a pause after each burst if there are bursts."""
     began, number = 0.0, 0
     while (due := began + number * interval) < seconds:
         if burst and due - began >= burst:
@@ -31,7 +31,7 @@ def due_times(seconds: float, interval: float, burst: float, pause: float) -> It
 
 
 def send(address: str, port: int, ecn: Ecn, size: int, times: Iterable[float]) -> None:
-    """Sends a packet at each of these times and prints how many there were."""
+    """Sends a packet at each of these times and prints their number."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(ecn))
     begin, number = time.monotonic(), 0
@@ -48,7 +48,7 @@ def receive(port: int, seconds: float, output: Path) -> None:
     receiver.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
     receiver.bind(("", port))
     deadline = time.monotonic() + seconds + _GRACE
-    # A line at a time: others look on.
+    # Line by line, because others read along.
     with output.open("w", encoding="utf-8", buffering=1) as file:
         file.write("number,sent_at,delay,ecn\n")
         while (left := deadline - time.monotonic()) > 0:

@@ -1,8 +1,7 @@
-"""Measures how long marks take: from a queue's crossing of its threshold to the first packet that is marked.
+"""Measures the time from a queue's crossing of its threshold to the first marked packet.
 
-One sender, above the line's rate, again and again. When the queue crossed follows from the times at which packets were
-sent, put through a queue of the line's rate: the real one and q1 in the literal mode, the virtual one and the ramp's
-beginning in the sound mode.
+One sender sends bursts above the line's rate. The time of a crossing is computed from the sending times, by a model of
+the queue: the real queue and q1 in the literal mode, the virtual queue and the start of the ramp in the sound mode.
 """
 
 import csv
@@ -24,20 +23,20 @@ _PAYLOAD, _HEADERS = 1400, 42
 # Above the line's rate by this factor.
 _OVERLOAD = 1.5
 _PORT = 6200
-# Long enough for the literal mode to notice, and to take its rule back.
+# Long enough for the literal mode to notice, and to remove its rule.
 _BURST_SECONDS, _PAUSE_SECONDS = 0.4, 0.6
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """The queue in which a crossing is looked for: bytes a second, and bytes."""
+    """The modelled queue: its rate in bytes per second, and its threshold in bytes."""
 
     rate: float
     threshold: float
 
 
 def crossing_of(mode: str, rate: float, l4s_size: int, q1: float) -> Crossing:
-    """The queue of a mode, on a line of a rate in bit/s."""
+    """The modelled queue of a mode, on a line with this rate in bit/s."""
     if mode == "literal":
         return Crossing(rate / 8, q1 * l4s_size)
     sound = Sound()
@@ -48,8 +47,8 @@ def crossing_of(mode: str, rate: float, l4s_size: int, q1: float) -> Crossing:
 def reactions(packets: Iterable[tuple[float, bool]], crossing: Crossing, pause: float) -> list[float]:
     """Seconds from each crossing to the first mark after it, from times of sending in order, with or without CE.
 
-    It is 0 where packets were marked before, as by a probability that is left from the burst before. A burst without a
-    mark gives none.
+    It is 0 if packets were marked earlier, for example by a probability left from the previous burst. A burst without a
+    mark gives no value.
     """
     found: list[float] = []
     backlog, last, crossed, marked = 0.0, -1e9, 0.0, False
@@ -96,7 +95,7 @@ def measure_reaction(experiment: Experiment, events: int) -> list[float]:
     with output.open(encoding="utf-8", newline="") as stream:
         packets = [(float(row["sent_at"]), row["ecn"] == "3") for row in csv.DictReader(stream)]
     crossing = crossing_of(experiment.mode, experiment.rate, queues.l4s_size, experiment.q1)
-    # The first burst finds no rule of its flow yet.
+    # For the first burst, its flow has no rule yet.
     return reactions(sorted(packets), crossing, _PAUSE_SECONDS / 2)[1:]
 
 
@@ -109,5 +108,5 @@ def describe(values: list[float]) -> str:
 
 
 def write(values: list[float], file: Path) -> None:
-    """Writes them, one a line, in seconds."""
+    """Writes the reactions in seconds, one per line."""
     file.write_text("".join(f"{value:.6f}\n" for value in values), encoding="utf-8")

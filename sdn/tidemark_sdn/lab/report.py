@@ -20,7 +20,7 @@ def write_report(outcome: Outcome) -> Path:
         [
             "<h1>SDN-L4S: two switches in line</h1>",
             f"<p>Mode {escape(outcome.experiment.mode)}. Delays are one-way, of small packets among the traffic;"
-            " marks are those of the line between the switches, losses as the ends of the flows count them.</p>",
+            " marks were made at the line between the switches; losses are counted by the flows' ends.</p>",
             f"<pre>{escape(table(outcome))}</pre>",
             PLOTS,
             "<h2>Rates of flows</h2>",
@@ -42,7 +42,7 @@ def _pictures(outcome: Outcome) -> list[Picture]:
     queues = {
         kind.name.lower(): [(float(row["at"]), float(row["delay"]) * 1e3) for row in of] for kind, of in rows.items()
     }
-    # An L4S packet is marked by the coupled probability, a classic one by its own.
+    # L4S packets are marked with the coupled probability, classic ones with their own.
     marks = {
         kind.name.lower(): [
             (float(row["at"]), float(row["coupled" if kind is Kind.L4S else "classic"]) * 100) for row in of
@@ -51,6 +51,6 @@ def _pictures(outcome: Outcome) -> list[Picture]:
     }
     return [
         Picture("One-way delay", "delay (ms)", delays),
-        Picture("Queue of the line, as its agent reads it", "delay (ms)", queues),
+        Picture("Queue of the line, read by its agent", "delay (ms)", queues),
         Picture("Probabilities of PI2", "probability (%)", marks),
     ]
