@@ -384,7 +384,7 @@ test("a page without a run says what to do", async () => {
 
 test("a run that the page cannot read is refused where its reader looks", async () => {
   const { page, complaints, close } = await open(browser, write("another-version.html", { ...sample(1), tidemark: "0.0.9" }));
-  assert.match((await page.getByRole("alert").textContent()) ?? "", /is of Tidemark 0\.0\.9.*write the report again/);
+  assert.match((await page.getByRole("alert").textContent()) ?? "", /is from Tidemark 0\.0\.9.*write the report again/);
   assert.equal(await page.locator("table").count(), 0);
   assert.deepEqual(complaints, []);
   await close();
