@@ -1,8 +1,8 @@
 # Two commands do everything: `make demo` and `make test`.
 CARGO ?= cargo
 OUT   ?= out
-# What users build is `release`, what they are given `dist`. `make test` takes `ci`, and compiles once: programs, libraries and their tests together, for Cargo would choose
-# other features of the same crates, and compile these anew, for each package alone. `stream` is left to targets of its own.
+# Users build the profile `release`, published packages use `dist`, and `make test` uses `ci`. It compiles programs, libraries and their tests together, once: for a single
+# package, Cargo would choose other features of shared crates and compile them again. `stream` has its own targets.
 EVERYTHING := --workspace --exclude tidemark-stream
 PROFILE ?= release
 ifeq ($(PROFILE),ci)
@@ -13,7 +13,7 @@ export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 export RUSTFLAGS := -D warnings
 endif
 BUILT := $(or $(CARGO_TARGET_DIR),target)
-# Scripts take the command, the profile and what to compile from here.
+# Scripts take the command, the profile and the packages to compile from here.
 export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
@@ -27,13 +27,13 @@ demo: build
 build: web
 	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-cli)
 
-# The report page, one self-contained file that the command carries inside, and that of switches, which `tidemark-sdn` does.
+# The report page, a self-contained file inside the command, and the page of switches inside `tidemark-sdn`.
 web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html web/network.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 	cp web/dist/network.html sdn/tidemark_sdn/network.html
 
-# The playground: one page with the simulator inside, for a double click or any server of files. Skips, loudly, without the target for WebAssembly.
+# The playground: one page with the simulator inside, to open as a file or from any web server. Skips, loudly, without the WebAssembly target.
 SIMULATOR := $(abspath $(BUILT))/wasm32-unknown-unknown/release/tidemark_playground.wasm
 PLAYGROUND := $(abspath $(BUILT))/playground/index.html
 playground: web
@@ -43,15 +43,15 @@ playground: web
 	(cd web && SIMULATOR=$(SIMULATOR) npm run build:playground) && \
 	mkdir -p $(dir $(PLAYGROUND)) && mv web/dist/playground.html $(PLAYGROUND) && echo "the playground: $(PLAYGROUND)"
 
-# What fails fast comes first. Parts of one argument run beside each other: packages and pages are fetched meanwhile. What is in real time runs beside nothing that works.
-# Everything is compiled once: what makes a second time faster costs the first one two fifths.
+# Fast checks come first. Parts of one argument run at the same time, while packages and pages are fetched. Real-time tests run without load beside them.
+# Everything is compiled once: incremental compilation would make the first time two fifths longer.
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
 	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-brief + live-brief"
 	@echo "every check passed"
 
-# Besides, as it is published and whole: hours. Of each part the table keeps when it passed last, and what it took.
+# The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
 	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "stream-test" "live-test" "papers-check"
@@ -59,36 +59,36 @@ test-all: test
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
 
-# Three minutes a target; skips, loudly, without cargo-fuzz.
+# Three minutes per target; skips, loudly, without cargo-fuzz.
 fuzz:
 	@if ! $(CARGO) fuzz --version > /dev/null 2>&1; then echo "SKIPPED: cargo-fuzz is not installed" >&2; exit 0; fi; \
 	for target in $$($(CARGO) fuzz list); do RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target -- -max_total_time=180 -max_len=512 || exit 1; done
 
-# One mutant in a hundred, others each day; all of them with SHARD=0/1, which takes a day or more. Names those that live, for a look at results/mutants,
-# and does not fail for them. Skips, loudly, without cargo-mutants.
+# One mutant in a hundred, others each day; all mutants with SHARD=0/1, which takes a day or more. Lists surviving mutants, to compare with results/mutants,
+# without failing. Skips, loudly, without cargo-mutants.
 SHARD ?= $(shell expr $$(date +%j) % 100)/100
 mutants:
 	@if ! $(CARGO) mutants --version > /dev/null 2>&1; then echo "SKIPPED: cargo-mutants is not installed" >&2; exit 0; fi; \
 	$(CARGO) mutants --package tidemark-marker --package tidemark-wire --shard $(SHARD) --output $(OUT) || [ $$? -eq 2 ]
 
-# The documentation as a site with search, in book/html of Cargo's target folder. `reference` writes the pages that are made from declarations.
+# The documentation as a site with search, in book/html of Cargo's target folder. `reference` writes the pages generated from declarations.
 book: reference site
 site:
 	book=$$(tests/environment book docs/book/requirements.txt) && $$book/bin/python -B docs/book/build.py
 
-# What Python's tests take, fetched while nothing else is to be done; a test that does not find its own makes it.
+# Environments for Python's tests, fetched while the processors are idle. A test without its environment makes it.
 environments:
 	tests/environment python bindings/python/tests/requirements.txt && tests/environment sdn sdn/requirements.txt sdn/requirements-test.txt && \
 	  tests/environment wire tests/wire/requirements.txt && tests/environment live tests/live/requirements.txt && \
 	  tests/environment book docs/book/requirements.txt || true
 
-# Handles, slots and statuses of the C interface, by an interpreter that knows what is undefined. No DRB: libm's square root is an instruction that
-# it does not know. Skips, loudly, without Miri.
+# Handles, slots and statuses of the C interface under Miri, an interpreter that detects undefined behaviour. Without DRBs, because it lacks libm's square root
+# instruction. Skips, loudly, without Miri.
 miri:
 	@if ! $(CARGO) +nightly miri --version > /dev/null 2>&1; then echo "SKIPPED: Miri is not installed" >&2; exit 0; fi; \
 	MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri test --locked --package tidemark-c --lib
 
-# Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
+# Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. Tests of missing packages skip.
 packages:
 	tests/install-packages.sh || echo "SKIPPED: the packages of tests/install-packages.sh could not all be installed" >&2
 
@@ -101,17 +101,17 @@ lint: clippy language links imports
 clippy: web
 	$(CARGO) clippy $(TESTED) $(EVERYTHING) --all-targets --all-features --locked -- -D warnings
 
-# Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
+# Doc comments, references to standards and names, against the rules of CONTRIBUTING.md; takes a second.
 language:
 	python3 -B tests/language/check.py
 	python3 -B -m unittest discover --quiet -s tests/language
 
-# Circles of files that import each other, and imports against a crate's layers.
+# Import cycles between files, and imports against a crate's layers.
 imports:
 	python3 -B tests/imports/check.py
 	python3 -B -m unittest discover --quiet -s tests/imports
 
-# Links, anchors, paths, commands and budgets of the pages, and paths below docs/ in every file.
+# Links, anchors, paths, commands and budgets of the pages, and paths to docs/ in every file.
 links:
 	python3 -B tests/docs/c_interface.py
 	python3 -B tests/docs/check.py
@@ -123,14 +123,14 @@ unit: web
 	$(UNIT) --tests
 	$(UNIT) --doc
 
-# Every case of grids of which `unit` runs some.
+# Every case of the grids that `unit` runs in part.
 grids: web
 	WHOLE=1 $(CARGO) test --profile ci --locked --package tidemark-sim --test it
 
 debug: web
 	$(UNIT) --tests --no-run
 
-# What a packet, a report, an acknowledgement and a simulated second cost in instructions, which don't depend on the machine's load.
+# Instructions of a packet, a report, an acknowledgement and a simulated second, which don't depend on the machine's load.
 instructions: build
 	$(if $(TOGETHER),,$(CARGO) build --profile $(PROFILE) --locked --package tidemark-marker --example instructions)
 	python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
@@ -144,20 +144,20 @@ same-bytes: build debug
 	$(TIDEMARK) run scenarios/first-look.toml --force --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
 
-# Some targets and headlines of the papers beside the results in docs: a row that agrees there and does not any more fails, and a headline whose
-# verdict is worse.
+# Some targets and headlines of the papers, compared with the stored results. Fails if a row no longer agrees or a headline's verdict is
+# worse.
 reproduction: papers-build
 	mkdir -p $(OUT)
 	$(TIDEMARK_PAPERS) --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
 	$(TIDEMARK_PAPERS) --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
 
-# All targets and headlines, with switches where `tidemark-sdn` is on PATH.
+# All targets and headlines, with switches if `tidemark-sdn` is on PATH.
 papers-check: papers-build
 	mkdir -p $(OUT)
 	$(TIDEMARK_PAPERS) --all --check $(PAPERS)/results.json > $(OUT)/papers.txt
 	$(TIDEMARK_PAPERS) --headlines --check $(PAPERS)/headlines.json > $(OUT)/headlines.txt
 
-# Its results beside the command's, and its lessons in a browser.
+# Compares its results with the command's, and runs its lessons in a browser.
 playground-test: build playground
 	cd web && SIMULATOR=$(SIMULATOR) PLAYGROUND=$(PLAYGROUND) npm run test:playground
 
@@ -167,23 +167,23 @@ web-test: build
 wire-test: build
 	tests/wire/run
 
-# Real programs behind the live cell, in namespaces and in real time; skips, loudly, without root or the programs. What fails while
-# the machine is busy with something else is tried again and then skipped.
+# Real programs behind the live cell, in namespaces and in real time; skips, loudly, without root or the programs. A test that fails while
+# the machine is busy is repeated and then skipped.
 live-test: build
 	tests/live/run
 
-# A selection of them that takes a minute and a half; what is left then is skipped.
+# A selection of them for a minute and a half; the rest is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
-# Everything that is handed out, in one folder with checksums: archive, Debian packages, wheel, book, playground, container image, list of components.
-# What a tool is missing for, or what was not built, is skipped, loudly.
+# Everything that is published, in one folder with checksums: archive, Debian packages, wheel, book, playground, container image, list of components.
+# Skips, loudly, parts that were not built or whose tools are missing.
 PACKAGES ?= target/packages
 release: dist deb wheel
 	$(MAKE) book $(PACKED)
 	packaging/release $(PACKAGES)
 
-# Command, library and engine for Python in one build: for each of them alone Cargo would choose other features of the same crates.
+# Command, library and Python engine in one build: separately, Cargo would choose other features of shared crates.
 PACKED := PROFILE=dist TOGETHER="--package tidemark-cli --package tidemark-c --package tidemark-python"
 packed: web
 	$(MAKE) build $(PACKED)
@@ -197,7 +197,7 @@ deb: packed
 	$(MAKE) -C bindings/c deb $(PACKED) DEBS=$(abspath $(PACKAGES))
 	packaging/debian/build $(PACKAGES) $(BUILT)/dist/tidemark
 
-# What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
+# Unpacks, installs, uses and removes the packages. Skips, loudly, parts whose tools are missing.
 packaging-test: build
 	packaging/tests/crates
 	packaging/tests/portable
@@ -205,11 +205,11 @@ packaging-test: build
 	packaging/tests/dist
 	packaging/tests/release
 
-# Video over WebRTC to a browser: `tidemark-stream`. Not a part of `build` and `test`: its 150 crates and a codec in C are compiled for minutes.
+# Video over WebRTC to a browser: `tidemark-stream`. Not part of `build` and `test`, because its 150 crates and a codec in C take minutes to compile.
 stream:
 	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
 
-# Its tests, in memory and then in a browser behind a live cell; skips, loudly, what needs root or Chromium.
+# Its tests, in memory and then in a browser behind a live cell; skips, loudly, parts without root or Chromium.
 stream-test: build stream
 	$(CARGO) clippy --profile $(PROFILE) --locked --package tidemark-stream --all-targets -- -D warnings
 	$(CARGO) test --profile $(PROFILE) --locked --package tidemark-stream
@@ -218,47 +218,47 @@ stream-test: build stream
 c-test:
 	bindings/c/tests/run
 
-# The Python package: linted, built as a wheel, installed and tested in an environment of its own; skips, loudly, without pip.
+# The Python package: linted, built as a wheel, installed and tested in its own environment; skips, loudly, without pip.
 python-test: build
 	bindings/python/tests/run
 
-# A wheel for every Python from 3.11 on.
+# A wheel for Python 3.11 and later.
 wheel: packed
 	packaging/wheel $(PACKAGES) $(BUILT)/dist/lib_engine.so
 
-# The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
+# The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, parts without root or packages.
 sdn-test: build
 	sdn/tests/run
 
-# A selection of them: on a switch, but neither demos nor faults.
+# A selection of them: tests on a switch, without demos and faults.
 sdn-brief: build
 	SDN_BRIEF=1 sdn/tests/run
 
 sdn-packages:
 	sdn/tests/install-packages.sh || echo "SKIPPED: the packages of sdn/tests/install-packages.sh could not all be installed" >&2
 
-# The schemas of scenarios and studies are generated; a test compares the copies in docs with the command's.
+# Generates the schemas of scenarios and studies; a test compares the copies in docs with the command's.
 schema: build
 	$(TIDEMARK) schema > docs/reference/scenario.schema.json
 	$(TIDEMARK) schema study > docs/reference/study.schema.json
 
-# Files that are written from what is declared, and compared by tests: schemas, types of the report page, classes of Python.
-# Beside them the pages of the reference, in target/book/reference.
+# Files generated from declarations and compared by tests: schemas, types of the report page, Python classes.
+# Also the pages of the reference, in target/book/reference.
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test it reference::
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-record --test reference
 	$(CARGO) test --locked --package tidemark-senders --test it declared::
 	python3 -B tests/docs/c_interface.py
 
-# Links into the pages that `unit` wrote; `links` alone says which of them it did not find.
+# Links into the pages that `unit` wrote; `links` alone lists the missing ones.
 built-links: unit
 	python3 -B tests/docs/check.py --built
 
-# The site in a browser: every question of results/book/questions.csv is answered by one search. `unit` writes the pages of the reference.
+# The site in a browser: one search must answer each question of results/book/questions.csv. `unit` writes the pages of the reference.
 book-test: site
 	cd web && npm run test:book
 
-# The papers' own program.
+# The papers' program.
 papers-build:
 	$(CARGO) build --profile $(PROFILE) --locked $(or $(TOGETHER),--package tidemark-papers)
 
@@ -274,23 +274,23 @@ headlines: papers-build
 	$(TIDEMARK_PAPERS) --headlines --results $(PAPERS)/headlines.json > $(OUT)/headlines.txt
 	$(MAKE) papers-pages
 
-# What is written from the files of results and of headlines: verdicts on effects, and tables of the pages.
+# Written from the files of results and headlines: verdicts on effects, and tables of the pages.
 papers-pages:
 	python3 -B $(PAPERS)/effects.py
 	python3 -B $(PAPERS)/tables.py
 
-# Rows beside those of another law or pattern: L4Span's as its paper prints it, aL4S-CC over a measured drive, SDN-L4S over TCP.
+# Rows under another law or pattern: L4Span's law as its paper prints it, aL4S-CC over a measured drive, SDN-L4S over TCP.
 papers-alternatives: papers-build
 	$(TIDEMARK_PAPERS) l4span.fig2 l4span.fig9 l4span.fig10 l4span.fig11 l4span.fig12 l4span.fig13 l4span.fig14 l4span.fig15 l4span.fig16 l4span.fig17 l4span.fig19 l4span.fig24 l4span.sec631 \
 		--seeds 3 --alternative as-printed --csv $(PAPERS)/as-printed.csv
 	$(TIDEMARK_PAPERS) al4s.table1 al4s.table2 al4s.fig4 --seeds 3 --alternative realtrack --csv $(PAPERS)/realtrack.csv
 	$(TIDEMARK_PAPERS) sdn.fig4.simulated sdn.fig5.simulated sdn.fig6.simulated sdn.table2.simulated --alternative over-tcp --csv $(PAPERS)/over-tcp.csv
 
-# Rows that change with what the papers leave open, over two seeds.
+# Rows that change with parameters that the papers leave open, over two seeds.
 papers-sensitivity: papers-build
 	$(TIDEMARK_PAPERS) --all --sensitivity --seeds 2 --csv $(PAPERS)/sensitivity.csv
 
-# Verdicts over other seeds than those of the results.
+# Verdicts from other seeds than the results'.
 papers-seeds: papers-build
 	$(TIDEMARK_PAPERS) --all --first-seed 1001 --other-seeds $(PAPERS)/results.json --csv $(PAPERS)/seeds.csv
 

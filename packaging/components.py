@@ -1,4 +1,4 @@
-"""Writes the components of the command as CycloneDX 1.6: components.py <target> <version>."""
+"""Writes the command's components as CycloneDX 1.6: components.py <target> <version>."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from licences import crates
 
 
 def component(package: dict) -> dict:
-    """A crate with its licence, where it says one."""
+    """A crate with its licence, if it names one."""
     name, version = package["name"], package["version"]
     purl = f"pkg:cargo/{name}@{version}"
     licence = {"licenses": [{"expression": package["license"].replace("/", " OR ")}]} if package["license"] else {}

@@ -1,4 +1,4 @@
-"""Copies the licences of the crates that the command is made of: licences.py <target> <folder>."""
+"""Copies the licences of the crates in the command: licences.py <target> <folder>."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ NAMES = ("LICENSE*", "LICENCE*", "COPYING*", "COPYRIGHT*", "NOTICE*", "UNLICENSE
 
 
 def crates(target: str) -> list[dict]:
-    """Packages of other people that are linked into the command, build scripts and macros left out."""
+    """Third-party packages that are linked into the command, without build scripts and macros."""
     common = ["--locked", "--filter-platform", target, "--format-version", "1"]
     metadata = json.loads(subprocess.run(["cargo", "metadata", *common], check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -28,7 +28,7 @@ def crates(target: str) -> list[dict]:
 
 
 def main() -> None:
-    """Writes a folder a crate, and a table of all of them."""
+    """Writes a folder for each crate, and a table of all crates."""
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True)
     lines = []

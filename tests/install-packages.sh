@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what the tests use of Debian and Ubuntu: decoders and network tools that we did not write, valgrind, which counts instructions, what
-# packages libtidemark and takes it into a build, and what reads completions and manual pages.
-# What is missing makes its tests skip and say so, so this may be left out; without root it does nothing and says so.
+# Installs the Debian or Ubuntu packages that the tests use: independent decoders and network tools, valgrind for counting instructions, tools
+# for packaging libtidemark and building with it, and readers of completions and manual pages.
+# This is optional: tests of missing packages skip and say so. Without root it does nothing and says so.
 set -eu
 
 packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian groff zsh fish"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs parts of `make test` and says what each took. Standard library only.
+"""Runs parts of `make test` and prints the time of each. Standard library only.
 
     parts.py [--set NAME=VALUE] [--record FILE] GROUP...
 
@@ -19,12 +19,12 @@ import time
 
 
 def run(group: str, settings: list[str]) -> list[tuple[str, float, float, bool]]:
-    """Runs the parts of a group; gives of each its name, its seconds of time and of processors, and whether it passed."""
+    """Runs the parts of a group; gives each part's name, seconds of time and of processors, and whether it passed."""
     began = time.monotonic()
     running, done = {}, []
     parts = group.split(" + ")
     for part in parts:
-        # What runs alone is seen at once, what runs beside others as one piece.
+        # The output of a single part is shown at once; parallel parts are shown one after the other.
         output = None if len(parts) == 1 else tempfile.TemporaryFile()
         print(f"== {part}", flush=True)
         process = subprocess.Popen(["make", "--no-print-directory", *settings, *part.split()], stdout=output, stderr=output)
@@ -43,12 +43,12 @@ def run(group: str, settings: list[str]) -> list[tuple[str, float, float, bool]]
 
 
 def commit() -> str:
-    """Names the commit of the sources, and says whether they were changed."""
+    """Names the commit of the sources, and whether they were changed."""
     return subprocess.run(["git", "describe", "--always", "--dirty=-modified", "--exclude=*"], capture_output=True, text=True).stdout.strip()
 
 
 def record(file: pathlib.Path, done: list[tuple[str, float, float, bool]], tested: str) -> None:
-    """Puts the parts of this commit that passed into a table, in the place of what it had of them."""
+    """Writes the parts that passed at this commit into a table, replacing their earlier rows."""
     rows = {}
     if file.exists():
         with file.open(newline="") as table:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the reference's page of the C interface from the header, which is made from the Rust sources. Standard library only.
+"""Writes the reference page of the C interface from the header, which is generated from Rust. Standard library only.
 
 The page goes to book/reference of Cargo's target folder. A call, a type, a field or a constant without a comment fails.
 """
@@ -26,7 +26,7 @@ MARKS = frozenset({"TIDEMARK_NOEXCEPT", "TIDEMARK_HOT", "TIDEMARK_H"})
 
 
 def prose(doc: str) -> str:
-    """Gives a comment as Markdown: one line a paragraph, a heading inside as bold words, code as it is."""
+    """Gives a comment as Markdown: one line per paragraph, headings as bold text, code unchanged."""
     lines = [re.sub(r"^[ \t]*\* ?", "", line) for line in doc.splitlines()]
     paragraphs = "\n".join(lines).strip().split("\n\n")
     return "\n\n".join(re.sub(r"^# (\w+)\s*", r"**\1.** ", part if part.startswith("```") else " ".join(part.split("\n")))
@@ -59,7 +59,7 @@ def page(header: str) -> str:
 
 
 def undescribed(header: str, made: str) -> list[str]:
-    """Gives the calls, types, constants and fields of a header that its page lacks, or that have no comment."""
+    """Lists the calls, types, constants and fields of a header that its page lacks or that have no comment."""
     calls = [name for name in sorted(set(re.findall(r"\b(tidemark_\w+)\(", header))) if f"### `{name}`" not in made]
     types = [name for name in re.findall(r"^(?:\} |typedef struct \w+ )(tidemark_\w+);", header, re.M) if f"### `{name}`" not in made]
     constants = [name for name in re.findall(r"^#define (TIDEMARK_\w+) \S", header, re.M) if f"| `{name}` |" not in made and name not in MARKS]
@@ -74,7 +74,7 @@ def main() -> int:
     header = HEADER.read_text()
     made = page(header)
     if missing := undescribed(header, made):
-        print(f"{HEADER.relative_to(ROOT)}: no comment says what these are: {', '.join(missing)}", file=sys.stderr)
+        print(f"{HEADER.relative_to(ROOT)}: these have no comment: {', '.join(missing)}", file=sys.stderr)
         return 1
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(made)

@@ -42,16 +42,16 @@ THREATS = "docs/reference/threats.md"
 """The page each of whose threats, an item of a list in bold, names a test."""
 
 HISTORY = frozenset({"CHANGELOG.md", "results/book/pages.csv"})
-"""Files that name paths of their own time."""
+"""Files that may name paths that no longer exist."""
 
 TO_BE_WRITTEN = "docs/guide/adding-a-"
-"""Beginning of the pages that name files which their reader writes."""
+"""Prefix of the pages that name files which their reader writes."""
 
 BUILT = tuple(f"docs/reference/{name}.md" for name in ("scenario", "study", "command", "results", "controllers", "c-interface"))
-"""Pages that are built from declarations, below book/ of Cargo's target folder, and are not in git."""
+"""Pages generated from declarations below book/ of Cargo's target folder, which are not in git."""
 
 MAX_WORDS = 60_000
-"""Words of all pages below docs/."""
+"""Most words of all pages below docs/."""
 
 FINDINGS = "docs/measured/"
 """Folder of the pages that answer one question each, besides its own."""
@@ -63,28 +63,28 @@ MAX_FINDINGS = 10
 """Pages that answer one question each."""
 
 DRAWN = ("docs/measured/", "docs/reproduction/pictures/", "docs/reference/laws/", "docs/concepts/report/", "docs/guide/controllers/")
-"""Folders of the pictures that are drawn of data, and are not in git."""
+"""Folders of pictures drawn from data, which are not in git."""
 
 GUIDES = "docs/guide/"
-"""Beginning of the pages that have a task each."""
+"""Prefix of the pages that each have a task."""
 
 MAX_LINE, MAX_CELL = 120, 60
-"""Characters of a line, and of a cell as it is shown."""
+"""Most characters of a line, and of a table cell as shown."""
 
 MAX_SENTENCE = 30
-"""Words of a sentence that is longer than nine in ten of its page."""
+"""Most words of the sentence at the 90th percentile of a page."""
 
 MAX_GUIDE = 150
-"""Lines of a guide."""
+"""Most lines of a guide."""
 
 MAX_LINES, MAX_ROWS = 90, 12
-"""Lines of a finding, and rows of each of its tables."""
+"""Most lines of a finding, and rows of each of its tables."""
 
 HEADINGS = ("## Where it falls short", "## Repeat it")
 """Sections of each finding."""
 
 COMMIT = re.compile(r"^    .*# .*as of [0-9a-f]{7,}$")
-"""The line of a finding that repeats it, and names the commit of its data."""
+"""The line of a finding with the command that repeats it and the commit of its data."""
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
@@ -108,12 +108,12 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def is_finding(file: str) -> bool:
-    """Tells whether a page answers one question."""
+    """True for a page that answers one question."""
     return file == PAPERS or file.startswith(FINDINGS) and file.endswith(".md") and file != f"{FINDINGS}README.md"
 
 
 def is_drawn(file: str) -> bool:
-    """Tells whether a file is a picture that is drawn of data."""
+    """True for a picture drawn from data."""
     return file.startswith(DRAWN) and file.endswith(".svg")
 
 
@@ -169,7 +169,7 @@ def numbers(text: str) -> set[str]:
 
 
 def budgets(page: str, table: str) -> list[str]:
-    """Gives the faults of the table of budgets: rows of no section of the page, and numbers that their section lacks."""
+    """Gives the faults of the table of budgets: rows without a section, and numbers that their section lacks."""
     faults = []
     for number, row in enumerate(csv.DictReader(table.splitlines()), 2):
         if row["section"] not in anchors(page):
@@ -181,7 +181,7 @@ def budgets(page: str, table: str) -> list[str]:
 
 
 def targets(file: str, page: str, files: set[str], makefiles: str, manifests: str):
-    """Gives the faults of what a page gives to Cargo and to make."""
+    """Gives the faults of a page's commands for Cargo and make."""
     def stem(kind: str, name: str) -> bool:
         return any(re.fullmatch(rf"(?:.*/)?{kind}s?(?:es)?/{name}(?:\.rs|/main\.rs)", path) for path in files)
 
@@ -219,7 +219,7 @@ def shown(line: str) -> str:
 
 
 def form(file: str, page: str):
-    """Gives the faults of the form of a page: long lines, cells and sentences, and what makes a guide or a finding long."""
+    """Gives the faults of a page's form: long lines, cells and sentences, and too long guides and findings."""
     lines = page.rstrip("\n").split("\n")
     rows, tables, is_fenced = 0, 0, False
     for number, line in enumerate(lines, 1):
@@ -253,7 +253,7 @@ def form(file: str, page: str):
 
 
 def long_sentences(page: str) -> int:
-    """Gives the words of the sentence that is longer than nine in ten of a page's; items of lists end as sentences do."""
+    """Gives the number of words of the sentence at a page's 90th percentile. List items count as sentences."""
     text = re.sub(r"(?:^(?:\||#|    |<!--|!\[).*$)|(?:^\s*(?:[-*]|\d+\.) )", ". ", page, flags=re.M)
     counts = sorted(len(one.split()) for one in re.split(r"(?<=[.?!:;])\s+", shown(text.replace("\n", " "))) if len(one) > 1)
     return counts[len(counts) * 9 // 10] if counts else 0
@@ -265,7 +265,7 @@ def words(pages: dict[str, str]) -> int:
 
 
 def check(root: pathlib.Path, files: list[str], built: pathlib.Path | None = None) -> list[str]:
-    """Checks the repository at `root`, whose files are `files`: its faults. `built` has the built pages that there are."""
+    """Gives the faults of the repository at `root` with these `files`. `built` lists the existing built pages."""
     folders = {str(folder) for file in files for folder in pathlib.PurePosixPath(file).parents} | {"."}
     known = set(files) | folders | set(BUILT)
     pages = {file: (root / file).read_text() for file in files if file.endswith(".md") and (root / file).is_file()}

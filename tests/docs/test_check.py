@@ -1,4 +1,4 @@
-"""Holds the check of the documentation's links against small repositories with one fault each."""
+"""Tests the check of the documentation with small repositories that have one fault each."""
 
 import pathlib
 import tempfile

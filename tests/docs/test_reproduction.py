@@ -1,4 +1,4 @@
-"""Holds the pages of docs/reproduction/ against targets, pictures and results."""
+"""Compares the pages of docs/reproduction/ with targets, pictures and results."""
 
 import csv
 import importlib

@@ -1,4 +1,4 @@
-"""Holds the index of results/ against its files and the pages that they are of, and the findings' tables against the data."""
+"""Compares the index of results/ with its files and their pages, and the findings' tables with the data."""
 
 import csv
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the imports between the files of each crate, and holds them to three rules. Standard library only.
+"""Lists the imports between the files of each crate, and checks three rules. Standard library only.
 
 1. No circle of files that import each other has more than MAX_CIRCLE files.
 2. In a crate with layers (layers.tsv, from the top down) a file imports from its own layer or from a lower one. At most
@@ -17,10 +17,10 @@ import re
 import sys
 
 MAX_CIRCLE = 4
-"""Files in the largest circle that a crate may have."""
+"""Most files in an import cycle."""
 
 NO_TESTS = ("unwind.rs",)
-"""Files beside tests that scripts compile."""
+"""Files beside tests that are compiled by scripts."""
 
 LAYERS = pathlib.Path(__file__).with_name("layers.tsv")
 
@@ -52,7 +52,7 @@ def expand(tree: str) -> list[tuple[str, ...]]:
 
 
 class Crate:
-    """The modules of a crate, one a file, and the arrows between them."""
+    """The modules of a crate, one per file, and the arrows between them."""
 
     def __init__(self, source: pathlib.Path):
         self.source = source
@@ -84,7 +84,7 @@ class Crate:
                         names[name] = target
 
     def absolute(self, module: tuple[str, ...], path: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Gives a path from the crate's root, or None for one that leads out of the crate."""
+        """Gives a path from the crate's root, or None for a path outside the crate."""
         if path[0] == "crate":
             return path[1:]
         while path and path[0] in ("super", "self"):
@@ -182,7 +182,7 @@ def against(arrows: set[tuple[str, str]], layers: list[list[str]]) -> tuple[list
 
 
 def left_out(tests: pathlib.Path) -> list[str]:
-    """Gives the files of a folder of tests that its it.rs does not name."""
+    """Gives the files of a test folder that its it.rs does not name."""
     root = tests / "it.rs"
     if not root.exists():
         return []

@@ -1,4 +1,4 @@
-"""Holds the check of imports against small crates."""
+"""Tests the check of imports with small crates."""
 
 import pathlib
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds instructions against limits, which no machine's load changes: of a call of the marker, and of a simulated second.
+"""Compares instruction counts, which do not depend on the machine's load, with limits: of a marker call and of a simulated second.
 
 `make instructions` runs it on the profile `ci`, as `make test` does, or on another by PROFILE=dist. A profile or a compiler that the limits
 are not of makes another program: its counts are said, and held against nothing. Without valgrind it says so.
@@ -31,7 +31,7 @@ MARKER = {
 before LLVM's, since Clippy compiles them, and are a fiftieth above what was measured."""
 
 QUEUED = (4, 16, 1_024)
-"""SDUs that wait at each UE: one limit is for all."""
+"""SDUs queued at each UE. One limit covers all."""
 
 CALLS = 1_000
 """Calls in one measurement of the marker's example."""
@@ -65,14 +65,14 @@ sender = {{ controller = "prague" }}
 
 
 def calls(example: Path, call: str, law: str, queued: int) -> float:
-    """Instructions of a call of the marker, without what came before it."""
-    # Functions whose name begins so are all that is counted.
+    """Instructions of a call of the marker, without its setup."""
+    # Only functions with names that begin like this are counted.
     valgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=*measured_*", "--callgrind-out-file=/dev/null"]
     said = subprocess.run([*valgrind, example, call, law, str(queued)], check=True, capture_output=True, text=True).stderr
     counted = int(re.search(r"Collected : (\d+)", said)[1]) / CALLS
-    # Below every limit is also what callgrind did not find.
+    # A function that callgrind did not find would be below every limit.
     if counted < 1:
-        sys.exit("NOTHING WAS COUNTED: callgrind didn't find the example's functions")
+        sys.exit("NOTHING COUNTED: callgrind didn't find the example's functions")
     return counted
 
 
@@ -88,7 +88,7 @@ def second(command: Path, ues: int, channel: str) -> float:
 
 
 def counts(built: Path) -> Iterator[tuple[str, float, tuple[int, ...]]]:
-    """What was counted, its number, and its limits."""
+    """Counted items, with their counts and limits."""
     for (call, law), limits in MARKER.items():
         for queued in QUEUED:
             yield f"{call}, {law}, {queued} queued", calls(built / "examples/instructions", call, law, queued), limits
@@ -97,7 +97,7 @@ def counts(built: Path) -> Iterator[tuple[str, float, tuple[int, ...]]]:
 
 
 def main() -> int:
-    """Prints a row a count; 1 where one is above its limit."""
+    """Prints a row for each count; gives 1 if a count is above its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("built", type=Path, metavar="FOLDER", help="Cargo's folder of the profile, with the command and the marker's example")
     built = parser.parse_args().built

@@ -39,19 +39,19 @@ HELD = (
     "crates/version",
     "crates/wire",
 )
-"""Folders of the crates whose language is held to the rules."""
+"""Folders of the crates that the rules cover."""
 
 BINARIES = ("crates/cli",)
-"""Held crates of which nothing can be used from outside: rustc's `missing_docs` skips them."""
+"""Covered crates without a public interface: rustc's `missing_docs` skips them."""
 
 HELD_COMMENTS = ("docs", "results", "sdn", "tests", "web")
-"""Folders outside of the crates whose comments, in Python and TypeScript, are held to rule 1."""
+"""Folders outside the crates whose Python and TypeScript comments rule 1 covers."""
 
 MAX_SHARE = 0.02
-"""Share of a crate's doc comments that may open with a word of `OPENERS`."""
+"""Greatest share of a crate's doc comments that open with a word of `OPENERS`."""
 
 MAX_TEST_NAME = 80
-"""Characters in a test's name."""
+"""Most characters of a test's name."""
 
 OPENERS = frozenset(
     # Relative and interrogative words.
@@ -71,7 +71,7 @@ OPENERS = frozenset(
 GENERATED = re.compile(
     r"(^|/)(Cargo\.lock|package-lock\.json|scenario\.schema\.json|tidemark\.h)$|\.snap$|(^|/)proptest-regressions/"
 )
-"""Files that a program writes from others, which are checked themselves."""
+"""Generated files, whose sources are checked instead."""
 
 SECTIONS = pathlib.Path(__file__).with_name("sections.tsv")
 OWN = "tests/language/"
@@ -106,7 +106,7 @@ OLD_BOUND = re.compile(r"\b(?:MOST|LEAST)_[A-Z][A-Z0-9_]*|\b[A-Z][A-Z0-9_]*_(?:M
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """A breach of a rule, at a line of a file."""
+    """A violation of a rule at a line of a file."""
 
     file: str
     line: int
@@ -187,7 +187,7 @@ def test_names(source: str):
 
 
 def bad_names(file: str, source: str) -> list[Fault]:
-    """Finds the names of a held source that are too long or that the naming table has another word for."""
+    """Finds names in a covered source that are too long, or for which the naming table has another word."""
     faults = [
         Fault(file, line, f"the test's name has {len(name)} characters: at most {MAX_TEST_NAME}: {name}")
         for line, name in test_names(source)

@@ -1,4 +1,4 @@
-"""Tests of the check itself: it finds what is planted, and passes what is right."""
+"""Tests of the check itself: it finds planted faults, and passes correct texts."""
 
 import pathlib
 import subprocess
@@ -76,7 +76,7 @@ class References(unittest.TestCase):
     """Rule 2."""
 
     def faults(self, source, held=True):
-        """Checks a source that is held to the rules."""
+        """Checks a source that the rules cover."""
         return texts(check.bad_references("a.rs", source, SECTIONS, held))
 
     def test_the_fixed_form_passes(self):

@@ -80,7 +80,7 @@ def run(*command):
 
 
 def simulate(case, seed):
-    """Gives what the cell counted in the simulated runs with this seed."""
+    """Gives the cell's counts of the simulated runs with this seed."""
     simulated = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -92,7 +92,7 @@ def simulate(case, seed):
 
 
 def play(case, seed):
-    """Gives what the cell counted in the live run with this seed, and how the driver fared."""
+    """Gives the cell's counts of the live run with this seed, and the driver's lateness."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         scenario(folder / "agreement.toml", seed, *CASES[case])
@@ -101,7 +101,7 @@ def play(case, seed):
 
 
 def disagreements(simulated, live):
-    """Lists the means that differ by more than they may."""
+    """Lists the means that differ by more than the tolerance."""
     means = [[statistics.mean(column) for column in zip(*runs)] for runs in (simulated, live)]
     allowed = [(0.05, 0), (0.15, 1), (0.25, 0)]
     compared = zip(FIGURES, allowed, *means)
@@ -109,7 +109,7 @@ def disagreements(simulated, live):
 
 
 def cell(form, values):
-    """Mean, least and most."""
+    """Mean, minimum and maximum."""
     return f"{form} ({form} to {form})".format(statistics.mean(values), min(values), max(values))
 
 

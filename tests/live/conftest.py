@@ -1,4 +1,4 @@
-"""The live cell between programs that we did not write, in a network namespace that `run` made."""
+"""The live cell between third-party programs, in a network namespace made by `run`."""
 
 import contextlib
 import fcntl
@@ -24,7 +24,7 @@ GATEWAY6 = "fd74:6d61:726b::1"
 
 
 def needs(program):
-    """Skips, loudly, where a program is missing."""
+    """Skips, loudly, if a program is missing."""
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed: run tests/install-packages.sh")
 
@@ -70,7 +70,7 @@ class Shell:
 
 @pytest.fixture
 def shell():
-    """Starts shells and ends those that a test leaves behind."""
+    """Starts shells, and ends those that a test leaves running."""
     started = []
 
     def start(*arguments, command, out=None, **options):
@@ -86,7 +86,7 @@ def shell():
 
 @pytest.fixture
 def ctrl_c():
-    """Types Ctrl-C to a command in a terminal of its own as soon as a file or socket of its is there; gives its exit code."""
+    """Types Ctrl-C to a command in its own terminal as soon as the command's file or socket exists; gives the exit code."""
 
     def press(command, ready):
         leader, follower = os.openpty()
@@ -143,7 +143,7 @@ class State:
 
     @staticmethod
     def namespace(process):
-        """The network namespace of one of the cell's processes: those of others come and go."""
+        """The network namespace of one of the cell's processes."""
         try:
             if b"tidemark" in (process / "cmdline").read_bytes():
                 return os.readlink(process / "ns/net")
@@ -165,7 +165,7 @@ def nothing_left():
 
 
 def descendants():
-    """The processes that this one started, and those that they did: number, arguments, and what each is doing."""
+    """The descendants of this process: number, arguments and state of each."""
     parents = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -182,11 +182,11 @@ def descendants():
 
 
 class Hang(Exception):
-    """A test came to its limit: something waits for what does not come."""
+    """A test reached its time limit."""
 
 
 def hang(limit):
-    """Says what hangs, and ends it: a process that nobody waits for would hold up the tests after it."""
+    """Reports hanging processes and ends them, because they would delay later tests."""
     left = descendants()
     for pid in left:
         with contextlib.suppress(OSError):
@@ -229,7 +229,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """A test that hangs fails, and says what hung."""
+    """Makes a hanging test fail, and reports the hanging processes."""
     signal.signal(signal.SIGALRM, lambda *_: hang(LIMIT_S))
     signal.alarm(LIMIT_S)
     try:
@@ -239,7 +239,7 @@ def pytest_runtest_call(item):
 
 
 def watch(processor, lost, parent):
-    """Naps on one processor as long as the tests run, and adds up the seconds by which naps were late."""
+    """Sleeps briefly again and again on one processor while the tests run, and adds up the lateness in seconds."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.sched_setaffinity(0, {processor})
     now = time.monotonic()
@@ -276,7 +276,7 @@ def lost_s():
 
 
 def stalled_us():
-    """Gives the time for which a task had to wait for a processor since the machine started; none where the kernel does not say."""
+    """Gives the time for which some task had to wait for a processor since the machine started; None if the kernel does not tell."""
     try:
         text = pathlib.Path("/proc/pressure/cpu").read_text()
     except OSError:

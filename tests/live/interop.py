@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/live.md.
+"""Measures real senders behind the live cell, law by law, and the same cell simulated: the tables of docs/measured/live.md.
 
 Run as root: unshare --net --mount -- target/live-venv/bin/python tests/live/interop.py [--runs N] [KIND ...]. KIND is `kernel`
 (iperf3 over the kernel's CUBIC, Reno and BBR) or `pair` (`tidemark net send` and `receive`).
@@ -40,7 +40,7 @@ def figures(summary):
 
 
 def cell(law, channel, folder, command, *options):
-    """A started `tidemark shell`, whose results go to `folder`."""
+    """Starts a `tidemark shell` that writes its results to `folder`."""
     # Late, as below: the tests' modules need pytest, which who asks for --help may not have.
     from conftest import Shell
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what the live cell costs and carries, beside a forwarder that does nothing: the figures of docs/measured/performance.md.
+"""Measures the live cell's cost and capacity, and those of an empty forwarder: the figures of docs/measured/performance.md.
 
 Run as root: unshare --net -- tests/live/performance.py. Prints a table; asserts nothing, since machines differ.
 """
@@ -55,7 +55,7 @@ def through_forwarder(rate):
 
 
 def pings():
-    """Round trip through the forwarder: two passages and nothing else."""
+    """Round trip through the forwarder: only two passages."""
     forwarder = subprocess.Popen([BUILT / "examples/forward", "4", "sleep", "4"], stdout=subprocess.PIPE)
     time.sleep(0.5)
     text = subprocess.run(["ping", "-q", "-i", "0.01", "-c", "200", UE], capture_output=True, text=True).stdout

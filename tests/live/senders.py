@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what marks leave of the rate of real senders that walk and drive: results/interop/senders.csv and the table of docs/measured/senders.md.
+"""Measures how much rate real senders keep with marks, walking and driving: results/interop/senders.csv and the table of docs/measured/senders.md.
 
 Run as root, with the senders' programs on PATH: target/live-venv/bin/python tests/live/senders.py [--out FILE] [--runs N] [--set KEY=VALUE ...] [SENDER ...].
 Each pair, a run without marks and one with them, has the same radio, and a simulated twin. Each run has a network namespace of its own; two run at a time.
@@ -102,7 +102,7 @@ def figures(summary):
 
 
 def download(sender, folder, options):
-    """Gives the summary of a cell behind which a sender's client takes what its server sends."""
+    """Gives the summary of a cell with a sender's client behind it, which receives from the server."""
     end, ready = SENDERS[sender], folder / "ready"
     subprocess.run(["sh", "-ec", end.prepare], check=True, capture_output=True)
     client = f"{end.at_ue or ':'}; until [ -e {ready} ]; do sleep 0.1; done; exec timeout {SECONDS} {end.client} > client.log 2>&1"
@@ -129,7 +129,7 @@ def download(sender, folder, options):
 
 
 def call(folder, preset, options):
-    """Gives the summary of a cell behind which a browser takes a call, whose picture has noise."""
+    """Gives the summary of a cell with a browser behind it, which receives a call with a noisy picture."""
     import test_chromium
     from conftest import Shell
 
@@ -174,7 +174,7 @@ def simulated(sender, channel, law, seed):
 
 
 def pair(known, law, seed, channel, sender):
-    """Gives the rows of a run without marks and of one with them, live and simulated, but those that are known; fewer where a run failed."""
+    """Gives the rows of a run without and a run with marks, live and simulated, except known ones; fewer if a run failed."""
     rows = []
     for ends in live, simulated:
         named = {"sender": sender, "channel": channel, "seed": str(seed), "ends": ends.__name__}
@@ -193,7 +193,7 @@ def pair(known, law, seed, channel, sender):
 
 
 def shown(rows, column, form="{:.1f}", scale=1):
-    """Gives the mean over the seeds, and in brackets the least and the most."""
+    """Gives the mean over the seeds, and in brackets the minimum and maximum."""
     values = [scale * float(row[column]) for row in rows]
     low, high = form.format(min(values)), form.format(max(values))
     return form.format(statistics.mean(values)) + ("" if low == high else f" ({low} to {high})")
@@ -221,7 +221,7 @@ def read(file):
 
 
 def measure(out, runs, law, senders):
-    """Measures pair after pair, and adds their rows to the file as they come."""
+    """Measures pair after pair, and adds each pair's rows to the file."""
     known = read(out)
     with out.open("a", newline="") as file, concurrent.futures.ThreadPoolExecutor(2) as pool:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")

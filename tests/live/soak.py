@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One hour of traffic through the live cell, and what the process held of memory meanwhile.
+"""One hour of traffic through the live cell, with the process's memory use.
 
 Run as root: unshare --net -- tests/live/soak.py [--minutes 60] [--mbps 20] [--log FILE]
 

@@ -2,7 +2,7 @@
 """Compares real streams with marks and without: controllers of `tidemark-stream` in headless Chromium behind the live cell.
 
 Run as root, with Chromium, after `make build stream`: python3 tests/live/stream_comparison.py [--out FILE] [--runs N] [CONTROLLER ...].
-Each run has a network namespace of its own, one at a time. The machine should have nothing else to do: picture and frame delay are made by its processors.
+Each run has a network namespace of its own, one at a time. The machine should be idle, because its processors determine picture and frame delay.
 """
 
 import argparse

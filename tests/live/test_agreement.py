@@ -1,4 +1,4 @@
-"""The simulator and the live cell say the same of the same scenario."""
+"""The simulator and the live cell agree on the same scenario."""
 
 import statistics
 
@@ -12,7 +12,7 @@ def test_live_agrees_with_simulated(case):
     simulated = [figures for seed in range(1, 5) for figures in agreement.simulate(case, seed)]
     live, _ = agreement.play(case, seed=1)
     print(case, simulated, live)
-    # One run of a video sender is a matter of chance, simulated or live (docs/measured/live.md): it may be as far from the mean as simulated ones are.
+    # A single run of a video sender varies by chance, simulated or live (docs/measured/live.md), so it may be as far from the mean as simulated runs.
     wrong = agreement.disagreements(simulated, [live])
     for name, values, played in zip(agreement.FIGURES, zip(*simulated), live):
         far = abs(played - statistics.mean(values)) > 3 * statistics.stdev(values)

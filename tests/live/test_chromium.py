@@ -20,7 +20,7 @@ TRIALS = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/WebRTC-Bwe-
 
 
 class Meeting(http.server.ThreadingHTTPServer):
-    """Keeps what was posted to each path last."""
+    """Stores the last text posted to each path."""
 
     daemon_threads = True
 

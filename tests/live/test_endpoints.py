@@ -23,7 +23,7 @@ def start(command, *arguments):
 
 
 def finish(process, code=0):
-    """Gives the lines of an end, of which the last is the summary, and what it wrote to stderr."""
+    """Gives an end's output lines, the last of which is the summary, and its stderr."""
     out, err = process.communicate(timeout=30)
     assert process.returncode == code, (process.args, out, err)
     return [json.loads(line) for line in out.splitlines()], err
@@ -99,7 +99,7 @@ def test_a_path_that_breaks_ecn_is_reported_by_both_ends(shell, controller, path
 
 @pytest.mark.parametrize("arguments", [("receive", "--listen", 4101), ("send", "127.0.0.1:4101")])
 def test_who_waits_sleeps(arguments):
-    """A real-time thread that does not sleep takes a processor away from everybody."""
+    """A real-time thread that does not sleep occupies a whole processor."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     finish(start(*arguments, "--patience", "2 s"), code=2)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Faults around a cell: it goes on, or ends with a clear message, and leaves nothing behind."""
+"""Faults around a cell: it continues or ends with a clear message, and leaves nothing behind."""
 
 import os
 import pathlib

@@ -77,7 +77,7 @@ print(open("/proc/net/netstat").read())
 
 @pytest.fixture(scope="session")
 def cu_up():
-    """The CU-UP, compiled against the library of this tree."""
+    """The CU-UP, compiled against this repository's library."""
     for program in ("c++", "make", "cargo"):
         needs(program)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -87,13 +87,13 @@ def cu_up():
 
 
 def tcp_info(connection):
-    """Segments that the kernel had acknowledged, and with how many of them a mark: tcpi_delivered and tcpi_delivered_ce of linux/tcp.h."""
+    """Acknowledged segments of the kernel, and those acknowledged with a mark: tcpi_delivered and tcpi_delivered_ce of linux/tcp.h."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     return struct.unpack_from("=II", info, 192)
 
 
 class Sender(threading.Thread):
-    """Sends to one client for some seconds, and waits until all of it has arrived."""
+    """Sends to one client for some seconds, and waits until everything has arrived."""
 
     def __init__(self, listener, at_half):
         super().__init__()
@@ -120,7 +120,7 @@ class Sender(threading.Thread):
 
 
 def download(cu_up, folder, ecn, mtu, law=L4SPAN, is_signed=False, at_half=lambda program: None):
-    """Gives what a sender saw, what each instance of the CU-UP counted on its second DRB, and the DU's summary of the UE."""
+    """Gives the sender's counts, each CU-UP instance's counts on its second DRB, and the DU's summary of the UE."""
     (folder / "policy.toml").write_text(f"[otherwise]\n{law}\nshort_circuit = true\n")
     try:
         pathlib.Path("/proc/sys/net/ipv4/tcp_ecn").write_text(str(ecn))

@@ -1,4 +1,4 @@
-"""The wired bottleneck between two namespaces: the kernel's TCP and the ends of UDP Prague, beside the same router in the simulator."""
+"""The wired bottleneck between two namespaces: the kernel's TCP and the ends of UDP Prague, compared with the same router in the simulator."""
 
 import json
 import pathlib
@@ -43,7 +43,7 @@ def ends():
 
 @pytest.fixture
 def hop():
-    """Starts hops between the two namespaces, ready to forward, and ends those that a test leaves behind."""
+    """Starts hops between the two namespaces, ready to forward, and ends those that a test leaves running."""
     started = []
 
     def start(*arguments, out):
@@ -80,7 +80,7 @@ def serve():
 
 
 def carries(rate, expected, rel):
-    """Holds a rate to what the link should carry: never more. Less is a matter of the machine's time, and is held by all tests, not by the selection."""
+    """Checks a rate against the link's: never more. Less can be the machine's fault, so only the full tests check that, not the selection."""
     assert rate < expected * (1 + rel)
     assert BRIEF or rate > expected * (1 - rel)
 

@@ -1,4 +1,4 @@
-"""Bit rate recommendations of the live cell: a modem that programs at the UE talk to in AT commands, and our pair that follows them."""
+"""Bit rate recommendations of the live cell: a modem with AT commands for programs at the UE, and our endpoints that follow them."""
 
 import json
 import subprocess

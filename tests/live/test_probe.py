@@ -1,4 +1,4 @@
-"""`tidemark net probe` over paths that keep, bleach and swallow ECN."""
+"""`tidemark net probe` over paths that keep, bleach and drop ECN."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ ECT1_RULES = {
 
 @contextlib.contextmanager
 def filtered(rule):
-    """A host that does this to what arrives at it."""
+    """A host that treats arriving packets in this way."""
     table = f"table ip path {{\n chain input {{\n type filter hook prerouting priority raw\n {rule}\n }}\n }}\n"
     subprocess.run(["nft", "-f", "-"], input=table, text=True, check=True)
     try:

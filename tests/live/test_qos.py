@@ -1,4 +1,4 @@
-"""Packet filters on real packets: which bearer of the live cell IPv4 and IPv6 take, and what the run's folder says of it."""
+"""Packet filters on real packets: which bearer of the live cell IPv4 and IPv6 take, and its record in the run's folder."""
 
 import csv
 import socket
@@ -28,7 +28,7 @@ qos_flow = [{ qfi = 4, filter = [{ ecn = ["ect1", "ce"] }] }]
 
 
 def datagrams(count, family, to, port=0, octet=0):
-    """Sends so many, from this port with this type of service or traffic class."""
+    """Sends this many packets, from this port with this type of service or traffic class."""
     end = socket.socket(family, socket.SOCK_DGRAM)
     end.setsockopt(*((0, 1) if family == socket.AF_INET else (41, 67)), octet)
     end.bind(("", port))

@@ -1,4 +1,4 @@
-"""Round trips that the cell sees in packets that it can't decode: QUIC's spin bit, reports on RTP, and STUN."""
+"""Round trips that the cell measures in packets that it can't decode: QUIC's spin bit, reports on RTP, and STUN."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A cell while it runs: it is queried, commanded, watched, captured, and mistreated."""
+"""A running cell: it is queried, commanded, watched, captured and mistreated."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def ctl(*request, code=0):
 
 @pytest.fixture
 def running(shell, tmp_path):
-    """A cell in which pings run, and the file that they are written to."""
+    """A cell with running pings, and the file with their output."""
 
     def start(*options, seconds=30):
         log = tmp_path / "pings"
@@ -231,7 +231,7 @@ def test_a_burst_of_ten_thousand_packets_is_queued_and_delivered(shell, tmp_path
 
 
 def test_packets_that_it_does_not_understand_pass_unharmed(shell, tmp_path, nothing_left):
-    """Odd headers, sent raw to the UE, which captures what arrives."""
+    """Odd headers, sent raw to the UE, which captures arriving packets."""
     pcap = tmp_path / "pcap"
     script = f"touch {tmp_path}/ready; sleep 2"
     cell = shell("--cell", "5g-static", "--pcap", str(pcap), command=["sh", "-c", script])

@@ -1,4 +1,4 @@
-"""Our senders beside the kernel's own, over the same queue: rate and round trip within 15 %.
+"""Our senders compared with the kernel's, over the same queue: rate and round trip agree within 15 %.
 
 The kernel's run in real time through a router, a namespace of its own since a host holds back what its own queues are full of
 (TCP small queues), whose way out is an HTB class with a packet FIFO; ours in virtual time over a router of the same rate and
@@ -72,7 +72,7 @@ def inside(namespace, *command):
 
 
 def at_once(*command):
-    """The command before everything else that the machine has to do, where that is allowed."""
+    """The command with a high priority, if that is allowed."""
     first = ["chrt", "--fifo", "50"]
     allowed = shutil.which("chrt") and subprocess.run([*first, "true"], capture_output=True).returncode == 0
     return [*first, *command] if allowed else command
@@ -120,7 +120,7 @@ def link():
 
 
         def lateness():
-            """Gives the time by which packets were held too long since the last call: the 99.9th percentile, ms."""
+            """Gives the lateness of packets since the last call: the 99.9th percentile in ms."""
             hold.stdin.write("?\n")
             hold.stdin.flush()
             return float(hold.stdout.readline())

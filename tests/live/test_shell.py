@@ -1,4 +1,4 @@
-"""`tidemark shell` as a user meets it: what the command sees, what it costs the machine, and that nothing stays."""
+"""`tidemark shell` from a user's view: what the command sees, the load on the machine, and that nothing remains."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ from conftest import GATEWAY, GATEWAY6, TIDEMARK, needs
 
 
 def inside(shell, script, *arguments, **options):
-    """Runs a script inside; gives what it wrote."""
+    """Runs a script inside; gives its output."""
     cell = shell("--cell", "5g-static", *arguments, command=["sh", "-c", script], **options)
     assert cell.finish() == 0, cell.stdout + cell.stderr
     return cell.stdout
@@ -34,7 +34,7 @@ def wait_for(condition, what):
 
 @pytest.fixture
 def sleeper(shell, tmp_path):
-    """A shell whose command sleeps, and the file that shows that it runs."""
+    """A shell with a sleeping command, and the file that shows that it runs."""
 
     def start(seconds=60):
         ready = tmp_path / f"ready-{time.monotonic_ns()}"
@@ -152,7 +152,7 @@ def test_a_signal_ends_everything(sleeper, nothing_left, end):
 
 @pytest.fixture
 def ctrl_c_inside(ctrl_c, tmp_path):
-    """Types Ctrl-C to a script inside of a cell; gives the cell's exit code."""
+    """Types Ctrl-C to a script inside a cell; gives the cell's exit code."""
     ready = tmp_path / "ready"
     return lambda script: ctrl_c([TIDEMARK, "shell", "--cell", "5g-static", "--", "sh", "-c", f"touch {ready}; {script}"], ready)
 

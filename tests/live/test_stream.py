@@ -27,7 +27,7 @@ def built():
 
 @pytest.fixture
 def serve(tmp_path):
-    """Starts servers, and ends those that a test leaves behind."""
+    """Starts servers, and ends those that a test leaves running."""
     started = []
 
     def start(address, *options):
@@ -43,7 +43,7 @@ def serve(tmp_path):
 
 
 def opened(address, *choices):
-    """The command of a browser that watches for SECONDS, and ends its stream itself."""
+    """The command of a browser that watches for SECONDS and ends its stream by itself."""
     page = f"http://{address}:{PORT}/?" + "&".join([f"seconds={SECONDS}", *choices])
     return [str(STREAM), "open", "--headless", "--time", str(SECONDS + 8), page]
 
@@ -60,7 +60,7 @@ def results(folder):
 
 
 def checked(folder, feedback="rfc8888"):
-    """Results of a viewer, whose pictures must have come and changed, and whose marks both ends must have counted alike."""
+    """Results of a viewer; checks that its pictures arrived and changed, and that both ends counted equal marks."""
     summary, series, frames = results(folder)
     browser = summary["browser"]
     print({key: value for key, value in summary.items() if key != "browser"})
@@ -78,7 +78,7 @@ def checked(folder, feedback="rfc8888"):
 
 @pytest.fixture
 def address():
-    """An address of a device that is up: Chromium has no candidate on loopback alone."""
+    """An address of an active device, because Chromium has no candidate on loopback only."""
     made = subprocess.run(["ip", "link", "add", "stream0", "type", "veth", "peer", "name", "stream1"], capture_output=True, text=True)
     if made.returncode != 0:
         pytest.skip(f"no veth here: {made.stderr.strip()}")

@@ -57,7 +57,7 @@ def test_a_server_that_takes_one_client_serves_one_session_after_the_other(tmp_p
 
 
 def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
-    """A flood with ECT(1) at twice the cell's rate, from the host to the UE that the program is."""
+    """A flood with ECT(1) at twice the cell's rate, from the host to the program's UE."""
     flood = (
         "import socket, sys, time\n"
         "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"

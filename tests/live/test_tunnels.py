@@ -1,4 +1,4 @@
-"""`tidemark gnb n3`, `cu` and `du`: the cell behind GTP-U sockets, with a UPF of ours made of bytes, and the kernel's TCP."""
+"""`tidemark gnb n3`, `cu` and `du`: the cell behind GTP-U sockets, with our own byte-level UPF, and the kernel's TCP."""
 
 import contextlib
 import json
@@ -206,7 +206,7 @@ qos_flow = [{ qfi = 5, filter = [{ remote_address = "2001:db8:100::/48", traffic
         wait_for(ready.exists, "no UE")
 
         def send(number, inner, outer):
-            """A datagram of UDP over IPv6, whose checksum is not optional (RFC 8200 8.1)."""
+            """A UDP datagram over IPv6, where the checksum is mandatory (RFC 8200 8.1)."""
             ends = socket.inet_pton(socket.AF_INET6, server) + socket.inet_pton(socket.AF_INET6, ue)
             body = struct.pack("!HHHHBB", 5000, 9, 10, 0, number, 0)
             total = checksum(ends + struct.pack("!II", len(body), 17) + body) or 0xFFFF
@@ -288,7 +288,7 @@ def test_wrong_tunnels_are_named(tmp_path):
 
 
 def download_through_two_halves(folder, law, *settings, both=()):
-    """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN. The CU has the settings `both` alone."""
+    """Gives the counts of the CU and the DU's cell for a download by the kernel's CUBIC with classic ECN. The CU has only the settings `both`."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
         [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}",
@@ -404,7 +404,7 @@ except TimeoutError:
 
 @pytest.fixture
 def third_host():
-    """A host in a network namespace of its own, on a link to this one. Gives what sends messages from there and says how many answers came."""
+    """A host in its own network namespace, linked to this one. Gives a function that sends messages from there and returns the number of answers."""
     holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo ready; exec sleep 100"], stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "ready\n"
     inside = ["nsenter", "--net", "--target", str(holder.pid)]
@@ -444,7 +444,7 @@ def from_ue(source, number, teid=0x3001):
 
 @contextlib.contextmanager
 def cu_beside_a_third_host(*options):
-    """A CU with a DU made of bytes. Gives the DU's socket, a socket of the host that UEs send to, and what asks for the CU's state."""
+    """A CU with a byte-level DU. Gives the DU's socket, a socket of the host that UEs send to, and a function that asks for the CU's state."""
     cu = subprocess.Popen(
         [TIDEMARK, "gnb", "cu", "--bind", HOST, "--du", PEER, "--tunnel", "teid=0x3001,peer-teid=0x4001", *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -553,7 +553,7 @@ def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
 
 
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
-    """A DU made of bytes, which transmits nothing by itself."""
+    """A byte-level DU, which transmits nothing by itself."""
     cu = subprocess.Popen(
         [TIDEMARK, "gnb", "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--web", "0",
          "--set", "marker.law=none"],
@@ -579,7 +579,7 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             before = bearer()
 
             def sent(number):
-                """Makes so many packets of 1000 octets as they come to the DU: G-PDUs with an NR RAN container and a PDCP header of 3 octets."""
+                """Makes this many packets of 1000 octets as the DU receives them: G-PDUs with an NR RAN container and a PDCP header of 3 octets."""
                 for _ in range(number):
                     core.sendto(bytes(972), ("100.96.0.2", 9))
                 frames = []

@@ -1,4 +1,4 @@
-"""Results of a live session, of a run and of a study on a full disk, and of sessions that are killed: nothing that was there is lost."""
+"""Results of a live session, a run and a study on a full disk, and of killed sessions: no earlier results are lost."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ BRIEF = ["--set", "duration=300 ms", "--set", "warmup=0 s"]
 
 
 def files(folder):
-    """Gives the files of a folder with their bytes, but for hidden ones."""
+    """Gives the files of a folder with their bytes, without hidden ones."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")}
 
 
@@ -28,14 +28,14 @@ def disk(tmp_path):
 
 
 def fill(disk):
-    """Leaves 20 kB of a disk."""
+    """Fills a disk except for 20 kB."""
     usage = subprocess.check_output(["stat", "--file-system", "--format=%a %S", disk], text=True)
     blocks, size = map(int, usage.split())
     (disk / "ballast").write_bytes(bytes(blocks * size - 20_000))
 
 
 def session(out, law, *more, seconds=0.3):
-    """Gives the command of a brief live session."""
+    """Gives the command of a short live session."""
     options = ["--cell", "5g-static", "--set", f"marker.law={law}", "--set", "warmup=0 s", "--out", out, "--force"]
     return [TIDEMARK, "shell", *options, *more, "--", "sleep", str(seconds)]
 

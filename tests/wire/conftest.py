@@ -1,4 +1,4 @@
-"""Runs the examples of crates/wire, which emit and inspect frames, for the decoders here to judge."""
+"""Runs the examples of crates/wire, which emit and inspect frames, so that these decoders can check them."""
 
 import functools
 import json
@@ -15,7 +15,7 @@ TIDEMARK = pathlib.Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidema
 @functools.cache
 def example(package, name):
     """Builds an example, and gives its path."""
-    # With what `make test` compiles together, its dependencies are there.
+    # Its dependencies are compiled already if it is built with the packages of `make test`.
     packages = os.environ.get("TOGETHER", "").split() or ["--package", package]
     command = ["cargo", "build", "--quiet", "--profile", os.environ.get("PROFILE", "dev"), *packages, "--example", name, "--message-format=json"]
     messages = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
@@ -45,7 +45,7 @@ def tables():
 
 @pytest.fixture(scope="session")
 def inspect():
-    """Gives what we see in packets; with mode "mark", after we marked them."""
+    """Gives our reading of packets; with mode "mark", after marking them."""
 
     def inspect(packets, mode="read"):
         lines = "".join(bytes(packet).hex() + "\n" for packet in packets)

@@ -57,7 +57,7 @@ def captures(tmp_path_factory):
 
 
 def fields(capture, *names):
-    """One tuple a packet, of the values of these fields."""
+    """One tuple per packet, with the values of these fields."""
     command = ["tshark", "-r", capture, "-T", "fields", "-E", "occurrence=a", *OPTIONS, "-dudp.port==5004,rtp"]
     for name in names:
         command += ["-e", name]

@@ -1,6 +1,6 @@
-"""The kernel's TCP goes on through a hop that marks its packets and rewrites its acknowledgements.
+"""The kernel's TCP works through a hop that marks its packets and rewrites its acknowledgements.
 
-Two network namespaces, each with a TUN device whose other end is here. What passes goes through the example `rewrite`.
+Two network namespaces, each with a TUN device whose other end is here. Packets between them pass the example `rewrite`.
 """
 
 import fcntl
@@ -81,7 +81,7 @@ def tunnels():
 
 
 def counters(name):
-    """SNMP counters of a namespace, as `Tcp.InCsumErrors`."""
+    """SNMP counters of a namespace, such as `Tcp.InCsumErrors`."""
     text = subprocess.run(
         inside(name, "cat", "/proc/net/snmp", "/proc/net/netstat", "/proc/net/snmp6"),
         capture_output=True,
@@ -99,7 +99,7 @@ def counters(name):
 
 
 def forward(hop, descriptors, until):
-    """Passes packets between the tunnels through the hop until a process ends, and returns those that came out."""
+    """Passes packets between the tunnels through the hop until a process ends, and gives the packets after the hop."""
     a, b = descriptors
     passed = []
     while until.poll() is None:

@@ -1,4 +1,4 @@
-"""The kernel's TCP goes on through the marker's packet path, and answers marks that only its acknowledgements carried."""
+"""The kernel's TCP works through the marker's packet path, and answers marks that only its acknowledgements carried."""
 
 import hashlib
 import subprocess

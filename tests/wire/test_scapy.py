@@ -143,7 +143,7 @@ def test_fragments(inspect):
 
 
 def container(rng):
-    """A PDU Session Container of Release 16, as scapy knows it, and what we should see in it."""
+    """A PDU Session Container of Release 16 made by scapy, and our expected reading of it."""
     qfi, flag = rng.randrange(64), lambda: rng.randrange(2)
     word, long, sn = (lambda: rng.randrange(1 << 32)), (lambda: rng.randrange(1 << 64)), rng.randrange(1 << 24)
     if flag():
@@ -207,7 +207,7 @@ def test_we_read_gtp_u_that_scapy_built(inspect):
 
 
 def rebuilt(packet):
-    """The packet as scapy builds it anew from the fields that it read, with checksums of its own."""
+    """The packet as scapy rebuilds it from the parsed fields, with its own checksums."""
     packet = packet.copy()
     for layer in (IP, TCP, UDP):
         if layer in packet:

@@ -41,7 +41,7 @@ def number(text):
 
 @pytest.fixture(scope="session")
 def frames(capture):
-    """The fields of every frame by its name, each field with all its values."""
+    """The fields of each frame by frame name, with all values of each field."""
     command = ["tshark", "-r", capture, "-T", "json", *OPTIONS]
     out = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     frames = {}
