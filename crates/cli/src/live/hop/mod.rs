@@ -27,7 +27,7 @@ use tidemark_terminal::error::diagnostic;
 /// Arguments of `tidemark net hop`.
 #[derive(Args)]
 pub(crate) struct Hop {
-    /// Scenario with one [[router]] for both directions, or two: from left to right, and back
+    /// Scenario with one `[[router]]` for both directions, or two: from left to right, and back
     file: Option<PathBuf>,
     /// Interface on the left
     #[arg(long, value_name = "INTERFACE")]
