@@ -65,7 +65,7 @@ test("a run of one cell: what its sentences say is what its series add up to", a
   near(Number(least), rates[0]?.rate ?? 0, 0.02, "least rate");
   near(Number(most), rates.at(-1)?.rate ?? 0, 0.02, "largest rate");
 
-  const [, ue = "", , above = "", key = "", threshold = ""] = /(\S+)'s queue was the longest: ([\d.]+) ms at the 99th percentile; for ([\d.]+) % of the time it was above (\S+), ([\d.]+) ms/.exec(said) ?? [];
+  const [, ue = "", key = "", threshold = "", above = ""] = /(\S+)'s queue was the longest: [\d.]+ ms at the 99th percentile; it was above (\S+) \(([\d.]+) ms\) for ([\d.]+) % of the time/.exec(said) ?? [];
   const waits = rows(read("series-ues.csv")).filter((row) => row.UE === ue || row.ue === ue).filter(({ t_s }) => Number(t_s) > WARMUP).flatMap(({ queue_ms }) => (queue_ms === "" ? [] : [Number(queue_ms)]));
   assert.ok(["tau_s", "tau_classic"].includes(key));
   near(Number(above), (100 * waits.filter((wait) => wait > Number(threshold)).length) / waits.length, 0.05, `share of the time above ${key}`);
@@ -81,7 +81,7 @@ test("a run over routers: its way is drawn, and the sentence on the bottleneck i
   const { url, read } = run("moving-bottleneck", "--seed", "1");
   const { page, complaints, close } = await open(browser, url);
   assert.match((await page.locator(".drawing").getAttribute("aria-label")) ?? "", /cubic \(1 flow\) to transit \(codel\) to peering \(dualpi2\) to gNB \(1 cell\) to ue/);
-  const [, name = "", full = ""] = /(\S+) is a bottleneck for (\d+) % of the time/.exec((await sentences(page)).join("\n")) ?? [];
+  const [, name = "", full = ""] = /(\S+) is a bottleneck: its link was full for (\d+) % of the time/.exec((await sentences(page)).join("\n")) ?? [];
   const series = rows(read("series-routers.csv")).filter(({ router }) => router === name);
   near(Number(full), (100 * series.filter(({ throughput_mbps, capacity_mbps }) => Number(throughput_mbps) >= 0.9 * Number(capacity_mbps)).length) / series.length, 0.03, "share of the time");
   assert.match(await page.locator("#time").innerText(), /10\.0 s: transit 1.000.Mbit\/s/);
