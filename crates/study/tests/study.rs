@@ -227,7 +227,7 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         (format!("{STUDY}\n[[zip]]\n"), "zip.0: has no key"),
         (
             format!("{STUDY}\n[[zip]]\n\"marker.law\" = [\"ramp\"]\n"),
-            "vary.marker.law: is in a group that goes in step as well",
+            "vary.marker.law: is also in a group that goes in step",
         ),
         (
             format!("{STUDY}\n[[zip]]\n\"cell.prbs\" = [51, 51]\n\"duration\" = [\"1 s\", \"1 s\"]\n"),
