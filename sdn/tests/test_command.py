@@ -22,4 +22,4 @@ def test_a_table_says_what_of_it_is_the_machines_and_how_busy_that_was() -> None
         "load average before 0.3 on 2 processors; "
         "tails, losses and shares depend on the machine; the order of the medians does not"
     )
-    assert "2 processors: busy with something else, so run it again; tails" in conditions(1.2, 2)
+    assert "2 processors: it was busy with other work, so run again; tails" in conditions(1.2, 2)

@@ -36,8 +36,8 @@ def test_ports_have_rates_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"f\.toml: there is no \[\[switch\]\]"),
-        (LEAST + "[sound]\ntarget = 15", r"f\.toml: sound\.target: 15 is not a number with a unit.*'10 ms'"),
+        ("", r"f\.toml: \[\[switch\]\] is missing"),
+        (LEAST + "[sound]\ntarget = 15", r"f\.toml: sound\.target: 15 is not a number with one of the units.*'10 ms'"),
         (LEAST + "[sound]\ntraget = '15 ms'", r"sound\.traget: unknown key: use virtual_rate"),
         (LEAST + "[sound]\ntarget = '0 ms'", "must be above zero"),
         (LEAST + "[sound]\nramp_low = '2 ms'", r"f\.toml: sound: ramp_low must be below ramp_high"),
