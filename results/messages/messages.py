@@ -42,7 +42,7 @@ COMMANDS = (
 
 def scenarios() -> list[str]:
     """Gives the lines that the test of the schema holds to be refused."""
-    source = (ROOT / "crates/sim/tests/schema.rs").read_text(encoding="utf-8")
+    source = (ROOT / "crates/scenario/tests/schema.rs").read_text(encoding="utf-8")
     lists = source[source.index("const REFUSED") : source.index("/// Scenario of these lines")]
     texts = re.findall(r'^(?:    \(?|        )("(?:[^"\\]|\\.)*"),', lists, re.M)
     # Rust's escapes in them are TOML's. A reason is none of a scenario's lines.

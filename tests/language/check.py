@@ -32,6 +32,7 @@ HELD = (
     "crates/radio",
     "crates/record",
     "crates/router",
+    "crates/scenario",
     "crates/senders",
     "crates/sim",
     "crates/stream",

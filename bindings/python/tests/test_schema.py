@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from conftest import COMMAND, ROOT
 
-LISTS = tomllib.loads((ROOT / "crates/sim/tests/refused.toml").read_text())
-"""Lines that the check refuses, which crates/sim/tests/schema.rs shows."""
+LISTS = tomllib.loads((ROOT / "crates/scenario/tests/refused.toml").read_text())
+"""Lines that the check refuses, which crates/scenario/tests/schema.rs shows."""
 
 RIGHT = {
     "name": "t",

@@ -1,6 +1,6 @@
 //! Virtual time: a scenario becomes a run, a run becomes results.
 //!
-//! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes a [`RunResult`].
+//! [`Simulation`] runs a [`Scenario`](scenario::Scenario), [`output`] writes a [`RunResult`].
 
 #![warn(unnameable_types, unreachable_pub)]
 
@@ -13,7 +13,6 @@ mod marked;
 pub mod modem;
 mod parts;
 mod recommend;
-pub mod scenario;
 mod shard;
 mod sides;
 mod simulation;
@@ -32,3 +31,5 @@ pub use tidemark_record::{
     MarkResult, MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers,
     UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries, bearers, distribution, fairness, output,
 };
+pub use tidemark_scenario as scenario;
+pub use warning::broken_guarantees;

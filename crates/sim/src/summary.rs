@@ -7,7 +7,7 @@ use tidemark_record::{Counters, Description, FlowDescription, RouterDescription,
 use crate::flow::Flow;
 use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
 use crate::shard::Shard;
-use crate::warning::limited_by_buffers;
+use crate::warning::{broken_guarantees, limited_by_buffers};
 
 impl Shard {
     /// Reads all counters as they are now.
@@ -69,7 +69,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: O
     };
     let mut result = run.recorder.result(&description, &run.counters(now, radio));
     result.warnings = scenario.warnings();
-    result.warnings.extend(scenario.broken_guarantees(&result.bearers));
+    result.warnings.extend(broken_guarantees(scenario, &result.bearers));
     result.warnings.extend(limited_by_buffers(&result.flows));
     result
 }

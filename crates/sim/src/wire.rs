@@ -3,11 +3,9 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Duration, FlowId, Instant, Packet, Stream};
+use tidemark_scenario::JITTER_CUT;
 
 use crate::event::Place;
-
-/// A varying delay is cut at this many standard deviations (RFC 8868: a bounded delay variation, without reordering).
-pub(crate) const JITTER_CUT: u64 = 3;
 
 /// One direction of all wired paths with one delay.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ mod common;
 mod replay;
 
 mod anbr;
-mod bounds;
 mod faces;
 mod gate;
 mod golden;
@@ -17,7 +16,6 @@ mod qos;
 mod reports;
 mod routers;
 mod schedulers;
-mod schema;
 mod tide;
 mod traces;
 mod uplink;

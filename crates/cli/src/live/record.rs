@@ -14,8 +14,8 @@ use tidemark_record::{
     UeRecord, UeResult, bearers,
 };
 use tidemark_senders::Stats;
-use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
+use tidemark_sim::{broken_guarantees, modem};
 use tidemark_wire::ip::{FiveTuple, ecn};
 use tidemark_wire::mac::Direction;
 
@@ -212,7 +212,7 @@ impl Recorder {
         result.live = Some(self.machine_result(whole, device_drops).rounded());
         result.events = history.events().to_vec();
         result.warnings =
-            self.scenario.broken_guarantees(&result.bearers).into_iter().chain(warnings(&result)).collect();
+            broken_guarantees(&self.scenario, &result.bearers).into_iter().chain(warnings(&result)).collect();
         result
     }
 }

@@ -6,8 +6,8 @@ use tidemark_cell::{AnbrConfig, ChannelConfig, DrbConfig, RECEIVER_LOSS_DB, RlcC
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 use tidemark_marker::{MarkerConfig, Policy};
 
-use super::Scenario;
-use super::copies::{MAX_UES, one};
+use crate::Scenario;
+use crate::copies::{MAX_UES, one};
 
 /// One UE, or several of a kind.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

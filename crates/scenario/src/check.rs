@@ -4,8 +4,8 @@
 use tidemark_cell::{HandoverExecution, NetworkConfig};
 use tidemark_core::{Bounded, ConfigError};
 
-use super::diagnostic::is_written;
-use super::{LoadError, Scenario, ScenarioError, copies};
+use crate::diagnostic::is_written;
+use crate::{LoadError, Scenario, ScenarioError, copies};
 
 /// Intervals of the series at most.
 const MAX_SAMPLES: u64 = 1_000_000;
@@ -137,7 +137,7 @@ round_trip = "10 ms"
 "#;
 
     fn with(assignment: &str) -> String {
-        let text = super::super::overrides::apply(TEXT, &[assignment.to_string()]).unwrap();
+        let text = crate::overrides::apply(TEXT, &[assignment.to_string()]).unwrap();
         match Scenario::parse("t.toml", &text, Path::new(""), &[]) {
             Ok(_) => "accepted".into(),
             Err(error) => error.to_string(),
@@ -346,7 +346,7 @@ round_trip = "10 ms"
         let router = |queue: &str| format!("[[router]]\nname = \"r\"\nrate = \"9 Mbit/s\"\n{queue}\n");
         let with = |queue: &str, assignment: &str| {
             let text = format!("{TEXT}\n{}\n[[router]]\nname = \"s\"\nrate = \"9 Mbit/s\"\n", router(queue));
-            let text = super::super::overrides::apply(&text, &[assignment.to_string()]).unwrap();
+            let text = crate::overrides::apply(&text, &[assignment.to_string()]).unwrap();
             match Scenario::parse("t.toml", &text, Path::new(""), &[]) {
                 Ok(_) => "accepted".into(),
                 Err(error) => error.to_string(),

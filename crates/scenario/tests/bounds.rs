@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use tidemark_core::{BitRate, Bytes, Duration};
-use tidemark_sim::scenario::Scenario;
+use tidemark_scenario::Scenario;
 
 /// A field with a bound: its path, a value just outside of the bound, one just inside, and the bound's text.
 struct Case {

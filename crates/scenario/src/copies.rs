@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidemark_core::ConfigError;
 
-use super::{Scenario, numbered};
+use crate::{Scenario, numbered};
 
 /// Most UEs of one scenario: more are probably a typing error, and each costs memory.
 pub const MAX_UES: u32 = 4096;

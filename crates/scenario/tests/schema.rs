@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidemark_sim::scenario::Scenario;
+use tidemark_scenario::Scenario;
 
 /// Lines that are refused.
 fn refused() -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A scenario with every default filled in.
 
-use super::Scenario;
+use crate::Scenario;
 
 impl Scenario {
     /// The scenario as TOML with every default filled in, which reads back to the same run. A bearer's marker is its

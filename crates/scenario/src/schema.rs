@@ -9,7 +9,7 @@ use tidemark_senders::app::ConstantConfig;
 use tidemark_senders::media::VideoConfig;
 use tidemark_senders::{AppConfig, SenderConfig, connect};
 
-use super::Scenario;
+use crate::Scenario;
 
 /// Schema, which is made when it is asked for first: a run without a mistake rarely needs it.
 pub(super) fn schema() -> &'static Value {

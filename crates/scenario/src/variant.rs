@@ -1,7 +1,7 @@
 //! Tables whose kind depends on one field: a marker's on `law`, a channel's on `model`.
 
-use super::remedy::tables_at;
-use super::schema::schema;
+use crate::remedy::tables_at;
+use crate::schema::schema;
 
 /// The fields that the table at a path of names has where `tag` is `old`, and lacks where it is `new`.
 pub(super) fn lost(path: &[&str], tag: &str, old: &str, new: &str) -> Vec<String> {

@@ -9,10 +9,10 @@ use tidemark_core::{Bounded, ConfigError, Dscp, Duration, FlowId, Range, bounds}
 use tidemark_record::Direction;
 use tidemark_senders::{AppConfig, CongestionControl as _, SenderConfig, connect};
 
-use super::Scenario;
-use super::copies::{MAX_UES, one};
-use super::router_path::RouterPath;
-use crate::wire::JITTER_CUT;
+use crate::JITTER_CUT;
+use crate::Scenario;
+use crate::copies::{MAX_UES, one};
+use crate::router_path::RouterPath;
 
 /// One flow, or one for every copy of its UE.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

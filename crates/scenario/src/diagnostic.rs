@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::remedy;
+use crate::remedy;
 
 /// A wrong scenario: the message names the field, `line` its place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -273,16 +273,13 @@ mod tests {
     #[test]
     fn a_field_that_is_missing_is_explained() {
         let text = "name = \"x\"\nduration = \"1 s\"\n[[ue]]\nname = \"a\"\n[[flow]]\nname = \"f\"\nue = \"a\"\n";
-        let error =
-            super::super::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
+        let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
         assert!(error.starts_with("x.toml:5: missing field `round_trip`: ") && error.len() > 60, "{error}");
         // Two tables have a required `rate`.
         let text = "name = \"x\"\nduration = \"1 s\"\n[[router]]\nname = \"r\"\n";
-        let error =
-            super::super::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
+        let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
         assert_eq!(error, "x.toml:3: missing field `rate`: Rate of its link at the start.");
-        let error =
-            super::super::Scenario::parse("x.toml", "name = \"x\"\n", std::path::Path::new(""), &[]).unwrap_err();
+        let error = crate::Scenario::parse("x.toml", "name = \"x\"\n", std::path::Path::new(""), &[]).unwrap_err();
         assert_eq!(error.to_string(), "x.toml:1: missing field `duration`: Virtual time that the run takes.");
     }
 
@@ -294,8 +291,8 @@ mod tests {
             ("[[ue]]\nname = \"nope\"\nchannel = { model = \"nope\" }\n", 5, "ue.0.channel.model"),
         ] {
             let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
-            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
-            let super::super::LoadError::Wrong(error) = error else { panic!("{error}") };
+            let error = crate::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            let crate::LoadError::Wrong(error) = error else { panic!("{error}") };
             assert_eq!((error.line, error.key.as_deref()), (line, Some(key)), "{error}");
         }
     }
@@ -311,7 +308,7 @@ mod tests {
             ("[marker]\nlaw = \"xyz\"\n", "marker.law: unknown name `xyz`, expected one of"),
         ] {
             let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
-            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            let error = crate::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
         }
     }
@@ -333,7 +330,7 @@ mod tests {
             ),
         ] {
             let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
-            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            let error = crate::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
             assert_eq!(error.to_string(), format!("x.toml:{said}"));
         }
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::Scenario;
-use super::schema::schema;
+use crate::Scenario;
+use crate::schema::schema;
 
 /// Fields lie no deeper than this.
 const DEEPEST: usize = 8;

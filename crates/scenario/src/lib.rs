@@ -1,4 +1,8 @@
 //! Scenarios: the configuration of the simulator and of every other driver of the same parts.
+//!
+//! [`Scenario::load`] reads a file, applies overrides and checks all of it. An error names file, line and field, and says what would be
+//! right ([`diagnostic`], [`remedy`]).
+#![warn(unnameable_types, unreachable_pub)]
 
 mod check;
 mod copies;
@@ -11,6 +15,7 @@ mod router_path;
 mod schema;
 mod ue;
 mod variant;
+mod warning;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -149,6 +154,8 @@ fn default_seed() -> u64 {
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// Most rows of the series if a scenario names no interval. They take 120 MB of memory and 40 MB of files.
 const MAX_ROWS: u64 = 500_000;
+/// Standard deviations at which a varying delay of a wire is cut (RFC 8868: a bounded delay variation, without reordering).
+pub const JITTER_CUT: u64 = 3;
 /// Longest run: a day.
 const MAX_DURATION: Duration = Duration::from_secs(86_400);
 

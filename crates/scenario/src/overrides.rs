@@ -3,7 +3,7 @@
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use super::variant;
+use crate::variant;
 
 /// An override that can't be applied.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -108,7 +108,7 @@ mod tests {
     use tidemark_marker::LawConfig;
 
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::Scenario;
 
     const TEXT: &str = "duration = \"1 s\" # short\n\n[[ue]]\nname = \"a\"\nchannel = { model = \"static\" }\n\n[[ue]]\nname = \"b\"\n";
 
