@@ -4,39 +4,39 @@
 export interface RunResult {
   /** Version of the program. */
   tidemark: string;
-  /** Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a program that was not built from a clone. */
+  /** Commit of the sources that the program was built from, followed by `-modified` if they were changed; absent for a program that was not built from a clone. */
   commit?: string | null;
   /** Name of the scenario. */
   name: string;
-  /** Purpose of the scenario; absent where it says none. */
+  /** Description of the scenario; absent if it has none. */
   description?: string | null;
   /** Seed. */
   seed: number;
-  /** Virtual seconds. */
+  /** Virtual time of the run. */
   duration_s: number;
-  /** Seconds at the start that the statistics leave out. */
+  /** Time at the start that the statistics leave out. */
   warmup_s: number;
-  /** Virtual seconds at which the run was interrupted; absent where it came to its end. */
+  /** Virtual time at which the run was interrupted; absent if it ran to its end. */
   interrupted_at_s?: number | null;
-  /** Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of. */
+  /** Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run did not use. */
   warnings?: string[];
   /** The cell as a whole. */
   cell: CellResult;
-  /** One entry a cell of a network; absent where there is one cell without a place. */
+  /** One entry for each cell of a network; absent for a single cell without a position. */
   cells?: NetworkCellResult[];
   /** State of the machine that ran the cell in real time; absent for a run in virtual time. */
   live?: LiveResult | null;
-  /** One entry a flow. */
+  /** One entry for each flow. */
   flows: FlowResult[];
-  /** One entry a UE. */
+  /** One entry for each UE. */
   ues: UeResult[];
-  /** One entry a bearer. */
+  /** One entry for each bearer. */
   bearers: BearerResult[];
-  /** One entry a router. */
+  /** One entry for each router. */
   routers?: RouterResult[];
-  /** Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where that never was so. */
+  /** Jain's index of the flows' rates: the mean over those intervals of the series in which at least two flows were active; absent if there were none. */
   jain?: number | null;
-  /** Events of a live cell while it ran, in order. */
+  /** Events of a live cell in the order of their times. */
   events?: Event[];
   /** The whole scenario, as text, with overrides applied. */
   scenario: string;
@@ -46,13 +46,13 @@ export interface RunResult {
 export interface CellResult {
   /** Share of the downlink's resource blocks that carried data. */
   utilisation: number | null;
-  /** Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing. */
+  /** Share of the uplink's resource blocks that UEs used; absent if they sent nothing. */
   uplink_utilisation?: number | null;
   /** IP bytes delivered to all UEs, as a rate. */
   throughput_mbps: number;
-  /** Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget. */
+  /** Share of the UEs with frames that are satisfied, which means that all of their flows are; absent if no flow's frames have a delay budget. */
   satisfied?: number | null;
-  /** The statement that the conservation check of this run made; a run that fails it has no result. */
+  /** Statement of this run's conservation check; a run that fails the check has no result. */
   conservation: string;
 }
 
@@ -64,31 +64,31 @@ export interface NetworkCellResult {
   utilisation: number | null;
   /** IP bytes delivered to its UEs, as a rate. */
   throughput_mbps: number;
-  /** UEs that it served, the mean over the series' intervals. */
+  /** Number of UEs that it served, as the mean over the intervals of the series. */
   ues: number | null;
-  /** UEs that came to it from other cells. */
+  /** Number of UEs that came to it from other cells. */
   handovers: number;
-  /** Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none. */
+  /** Share of satisfied UEs among those with frames that it served at the end; absent if there were none. */
   satisfied?: number | null;
 }
 
-/** Place of a cell. */
+/** Site of a cell. */
 export interface CellPlace {
-  /** Position: metres east and north of the centre site. */
+  /** Position in metres east and north of the centre site. */
   position_m: [number, number];
-  /** Direction in which it looks, in degrees from east, counterclockwise. */
+  /** Direction of its antenna, in degrees from east, counterclockwise. */
   azimuth_deg: number;
 }
 
-/** Event of a live cell: what somebody did to it while it ran. */
+/** Event of a live cell: an action that somebody took while it ran. */
 export interface Event {
-  /** Seconds since the start, the warm-up included. */
+  /** Time since the start, the warm-up included. */
   t_s: number;
-  /** Action that was taken. */
+  /** Kind of the action. */
   event: string;
-  /** UE that it was done to; absent where more than one can be concerned. */
+  /** UE that it concerned; absent if it can concern several. */
   ue?: string | null;
-  /** Arguments of the action: assignments, or the length of an outage. */
+  /** Arguments of the action: assignments, or the duration of an outage. */
   detail?: string | null;
 }
 
@@ -96,17 +96,17 @@ export interface Event {
 export interface LiveResult {
   /** Lateness of the cell's deadlines, in microseconds. */
   lateness_us: Lateness | null;
-  /** Share of one processor that the cell's thread used. */
+  /** Share of a processor that the cell's thread used. */
   busy: number;
-  /** True if the thread went before ordinary ones (`SCHED_FIFO`). */
+  /** True if the thread had real-time priority (`SCHED_FIFO`). */
   real_time_priority: boolean;
-  /** Packets from the core and from UEs. */
+  /** Packets that came from the core and from UEs. */
   packets_in: number;
-  /** Packets handed to the core and to UEs. */
+  /** Packets that were passed to the core and to UEs. */
   packets_out: number;
   /** Packets that the kernel refused. */
   refused: number;
-  /** Packets for no UE of the cell; absent for a hop. */
+  /** Packets that were for no UE of the cell; absent for a hop. */
   unroutable?: number | null;
   /** Frames that a hop could not read; absent for a cell. */
   unreadable?: number | null;
@@ -114,11 +114,11 @@ export interface LiveResult {
   overload: number;
   /** Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets. */
   not_admitted: number | null;
-  /** Packets that the devices lost because the cell's thread did not read them in time. */
+  /** Packets that the network devices dropped because the cell's thread did not read them in time. */
   device_drops: number;
-  /** Share of the downlink's resource blocks that were empty in the intervals of the series in which a law marked or dropped a packet; absent where there was none, and for a hop. */
+  /** Share of the downlink's resource blocks that were empty in those intervals of the series in which a law marked or dropped a packet; absent if there were none, and for a hop. */
   empty_under_marks?: number | null;
-  /** Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a hop. */
+  /** Time after the warm-up in which UEs used more than nine tenths of the uplink's resource blocks; absent for a hop. */
   uplink_busy_s?: number | null;
 }
 
@@ -130,9 +130,9 @@ export interface Lateness {
   p99: number;
   /** 99.9th percentile. */
   p999: number;
-  /** The worst. */
+  /** Maximum. */
   max: number;
-  /** Deadlines served. */
+  /** Number of deadlines. */
   deadlines: number;
 }
 
@@ -140,97 +140,97 @@ export interface Lateness {
 export interface FlowResult {
   /** Name in the scenario. */
   name: string;
-  /** The UE that it ends at; absent for a host on the wire. */
+  /** UE that receives it; absent for a host on the wire. */
   ue?: string | null;
-  /** The sender's congestion controller. */
+  /** Congestion controller of the sender. */
   controller: string;
-  /** The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order. */
+  /** Marking law of its bearer or, for a host on the wire, of the routers on the way of its data, in their order. */
   law: string;
-  /** Names of the routers on the way of its data, in their order; absent where there is none. */
+  /** Names of the routers on the way of its data, in their order; absent if there are none. */
   routers?: string[];
   /** IP bytes delivered to the UE while the flow was active, as a rate. */
   throughput_mbps: number;
-  /** Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours. */
+  /** Application bytes delivered in order while the flow was active, as a rate; absent if the endpoints are real programs. */
   goodput_mbps: number | null;
   /** One-way delay of downlink packets, from the server's IP layer to the UE's. */
   owd_ms: Quantiles | null;
-  /** Round-trip time as the sender measured it. */
+  /** Round-trip time that the sender measured. */
   rtt_ms: Quantiles | null;
   /** Time of downlink packets in the RLC queue. */
   queue_ms: Quantiles | null;
-  /** Time of its data in the queues of routers, together; absent where there is no router on its way. */
+  /** Time of its data in the queues of all routers on its way; absent if there are none. */
   router_queue_ms?: Quantiles | null;
-  /** Transfers of known size, or pages of the web, that completed; absent where there were none. */
+  /** Transfers of known size, or web pages, that completed; absent if there were none. */
   transfers?: Transfers | null;
-  /** Frames; absent where the flow carries none. */
+  /** Frames of video; absent for a flow without frames. */
   media?: MediaResult | null;
-  /** Downlink packets that the sender handed to the network. */
+  /** Downlink packets that the sender sent. */
   sent_packets: number;
-  /** Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into acknowledgements. */
+  /** Data packets that arrived with CE, no matter where they were marked, and those whose mark the short-circuit put into acknowledgements. */
   marked: number;
   /** Downlink packets that the network dropped. */
   dropped: number;
-  /** Segments that the sender sent again; absent where the endpoints are not ours. */
+  /** Segments that the sender retransmitted; absent if the endpoints are real programs. */
   retransmissions: number | null;
-  /** True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in virtual time. */
+  /** True if the flow reduced its rate when it was marked, false if it did not and took capacity from others; absent if there were too few marks to tell, and for a run in virtual time. */
   gave_way?: boolean | null;
-  /** Share of the time in which the sender waited for room in its send buffer alone: its windows had room, and the path no queue of half a round trip; absent where it never did. */
+  /** Share of the time in which only the size of its send buffer limited the sender: its windows had room, and the path had no queue of half a round trip; absent if that was never so. */
   buffer_limited?: number | null;
-  /** Mean one-way delay, taken apart. */
+  /** Parts of the mean one-way delay. */
   split_ms: Split | null;
 }
 
-/** Transfers of known size, each over a connection of its own, or pages of the web over one. */
+/** Transfers of known size, each over its own connection, or web pages over one connection. */
 export interface Transfers {
   /** Transfers that completed. */
   completed: number;
-  /** Time from the opening of the connection to the last byte; of a page from its request. */
+  /** Time from the opening of the connection to the last byte; for a page, time from its request. */
   completion_ms: Quantiles | null;
 }
 
 /** The frames of a media flow. */
 export interface MediaResult {
-  /** Frames that the encoder made. */
+  /** Frames that the encoder produced. */
   frames_sent: number;
-  /** Frames of these that the sender threw away before it had sent them. */
+  /** Frames that the sender discarded before it had sent them. */
   frames_discarded: number;
-  /** Frames of those sent that arrived whole: a frame counts by its capture. */
+  /** Frames that arrived complete. A frame belongs to the time of its capture. */
   frames_received: number;
-  /** Frames that did not although later ones began; those that the sender threw away included. */
+  /** Frames that did not arrive complete although a later one began to arrive, including those that the sender discarded. */
   frames_lost: number;
-  /** Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last thirty, and after 150 ms more than that mean. */
+  /** Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came later than three times the mean interval of the last thirty, and later than that mean and 150 ms. */
   freezes: number;
-  /** Time in which the picture stood still, in all freezes (`totalFreezesDuration`). */
+  /** Total duration of the freezes (`totalFreezesDuration`). */
   frozen_s: number;
-  /** Delay of frames, from the capture to the arrival of the last packet. */
+  /** Delay of frames, from capture to the arrival of the last packet. */
   delay_ms: Quantiles | null;
-  /** Part of that delay in the sender's own queue. */
+  /** Part of that delay in the sender's queue. */
   sender_queue_ms: Quantiles | null;
-  /** Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without. */
+  /** Budget for the delay of a frame without the time on the wire: `delay_budget` of the application; absent if it has none. */
   delay_budget_ms: number | null;
-  /** Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due. */
+  /** Share of the frames within the budget. Lost frames are not, nor are those that had been under way for longer at the end. Absent if no frame was due. */
   in_budget: number | null;
-  /** True where that share is at least `satisfied_at` of the application. */
+  /** True if that share is at least `satisfied_at` of the application. */
   satisfied: boolean | null;
 }
 
-/** Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them. */
+/** Freeze of a picture: a row of `freezes.csv`, which includes those of the warm-up. */
 export interface Freeze {
   /** Name of the flow. */
   flow: string;
-  /** Time at which the frame that stood was shown. */
+  /** Time at which the frozen frame was shown. */
   t_s: number;
   /** Time until the next frame. */
   frozen_s: number;
 }
 
-/** Time in which the queue of a router was older than a delay (TDQ): a row of `tdq.csv`. */
+/** Time in which a router's queue was older than a given delay (TDQ): a row of `tdq.csv`. */
 export interface RouterTdq {
   /** Name of the router. */
   router: string;
-  /** Delay, one of the router's `tdq`. */
+  /** Delay from the router's list `tdq`. */
   older_than_ms: number;
-  /** Seconds in which its queue was older. */
+  /** Time in which its queue was older. */
   tdq_s: number;
 }
 
@@ -238,29 +238,29 @@ export interface RouterTdq {
 export interface RouterResult {
   /** Name in the scenario. */
   name: string;
-  /** Law that marks or drops in its queue. */
+  /** Law that marks or drops packets in its queue. */
   law: string;
-  /** The mean rate of its link. */
+  /** Mean rate of its link. */
   capacity_mbps: number;
   /** IP bytes that its link carried, as a rate. */
   throughput_mbps: number;
-  /** The one as a share of the other. */
+  /** Carried rate as a share of the link's rate. */
   utilisation: number;
   /** Time of packets in its queue. */
   queue_ms: Quantiles | null;
-  /** Seconds in which the queue was older than each of the scenario's delays in milliseconds. */
+  /** For each delay of the scenario's list in milliseconds: time in which the queue was older. */
   tdq_s: ([number, number])[];
-  /** Packets that left it with CE and had come without. */
+  /** Packets that arrived without CE and left with it. */
   marked: number;
   /** Packets dropped. */
   dropped: number;
 }
 
-/** The mean one-way delay, taken apart; the parts add up to the mean. */
+/** Parts of the mean one-way delay, whose sum is the mean. */
 export interface Split {
-  /** Time on the wire between server and gNB, which has no rate. */
+  /** Time on the wire between server and gNB, which has no rate limit. */
   propagation: number;
-  /** Time in the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way. */
+  /** Time in the queues of routers and on their links; absent if there are no routers on the way. */
   router?: number | null;
   /** Time in the CU and on the way to the DU. */
   cu: number;
@@ -268,11 +268,11 @@ export interface Split {
   queuing: number;
   /** Time at the head of the RLC queue, waiting for the scheduler, and in the air. */
   scheduling: number;
-  /** HARQ retransmission. */
+  /** Time of HARQ retransmissions. */
   harq: number;
-  /** RLC retransmission, where HARQ had given up. */
+  /** Time of RLC retransmissions, after HARQ had given up. */
   rlc: number;
-  /** Time at the UE, waiting for packets before it. */
+  /** Time at the UE, waiting for earlier packets. */
   reordering: number;
 }
 
@@ -280,31 +280,31 @@ export interface Split {
 export interface UeResult {
   /** Name in the scenario. */
   name: string;
-  /** The model of its channel. */
+  /** Model of its channel. */
   channel: string;
   /** IP bytes delivered to it, as a rate. */
   throughput_mbps: number;
   /** Time of its downlink packets in the RLC queue. */
   queue_ms: Quantiles | null;
-  /** Mean MCS index over its first transmissions; absent on a channel without MCS. */
+  /** Mean MCS index of its first transmissions; absent on a channel without MCS. */
   mcs_mean: number | null;
-  /** Share of first transmissions that failed; absent where there were none. */
+  /** Share of first transmissions that failed; absent if there were none. */
   bler: number | null;
-  /** Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's. */
+  /** Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent if a CU marks them. */
   marked?: number | null;
   /** Downlink packets dropped: by the law, by a full queue, by the radio. */
   dropped: number;
-  /** Share of the cell's downlink resource blocks that it used; in a network, of one cell's. */
+  /** Share of the cell's downlink resource blocks that it used; in a network, share of one cell's blocks. */
   prb_share: number | null;
-  /** Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one. */
+  /** Share of frames within their delay budget, for the flow with the lowest share; absent if no flow's frames have a budget. */
   frames_in_budget?: number | null;
-  /** True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget. */
+  /** True if each of its flows with frames is satisfied (TR 38.838); absent if no flow's frames have a delay budget. */
   satisfied?: boolean | null;
-  /** Bit rate recommendations that it got for its downlink; absent where there were none. */
+  /** Bit rate recommendations that it received for its downlink; absent if there were none. */
   anbr?: AnbrResult | null;
-  /** Bit rate recommendations that it got for its uplink; absent where there were none. */
+  /** Bit rate recommendations that it received for its uplink; absent if there were none. */
   uplink_anbr?: AnbrResult | null;
-  /** Uplink; absent where it sent nothing. */
+  /** Uplink; absent if it sent nothing. */
   uplink?: UplinkResult | null;
 }
 
@@ -312,19 +312,19 @@ export interface UeResult {
 export interface UplinkResult {
   /** IP bytes that left its gNB towards the core, as a rate. */
   throughput_mbps: number;
-  /** Wait of its packets at the UE: behind others, for its grants, and in the block that carried them. */
+  /** Waiting time of its packets at the UE: behind others, for grants, and in the transport block that carried them. */
   queue_ms: Quantiles | null;
-  /** Mean MCS index over its first transmissions. */
+  /** Mean MCS index of its first transmissions. */
   mcs_mean: number;
   /** Share of first transmissions that failed. */
   bler: number;
-  /** Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's. */
+  /** Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, share of one cell's blocks. */
   prb_share: number;
-  /** First transmissions of transport blocks, each by a grant. */
+  /** First transmissions of transport blocks, one for each grant. */
   blocks: number;
   /** HARQ retransmissions. */
   harq_retransmissions: number;
-  /** Transport blocks that failed as often as they may. */
+  /** Transport blocks that failed in every transmission that HARQ allows. */
   lost_blocks: number;
   /** Packets that a law marked at the gNB. */
   marked: number;
@@ -332,73 +332,73 @@ export interface UplinkResult {
 
 /** One direction of a data radio bearer, after the warm-up. */
 export interface BearerResult {
-  /** The UE that it belongs to. */
+  /** UE that it belongs to. */
   ue: string;
   /** DRB identity: 1 is the default bearer. */
   drb: number;
-  /** Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer. */
+  /** Direction: `downlink` to the UE, or `uplink` if the UE sent anything on this bearer. */
   direction: string;
   /** QFIs of its QoS flows, in a CSV file as `[1,2]`. */
   qfi: number[];
   /** 5QIs of its QoS flows, in the same order. */
   five_qi: number[];
-  /** Marking law; of an uplink that of the marker at the gNB. */
+  /** Marking law; for an uplink, the law of the marker at the gNB. */
   law: string;
-  /** Delays that its law holds its queue to, by the law's keys; absent where it has none, and where the law changed during the run. */
+  /** Delay thresholds of its law, by the law's keys; absent if it has none, or if the law changed during the run. */
   thresholds?: Threshold[];
   /** IP bytes that reached the UE, or left the gNB towards the core, as a rate. */
   throughput_mbps: number;
-  /** Time of its packets in the RLC queue; of an uplink their wait at the UE. */
+  /** Time of its packets in the RLC queue; for an uplink, their waiting time at the UE. */
   queue_ms: Quantiles | null;
-  /** Packets that its law marked; absent where it is a CU's. */
+  /** Packets that its law marked; absent if a CU marks them. */
   marked?: number | null;
-  /** Packets that were lost: to the law, a full queue, a timer, the radio or a handover. */
+  /** Packets that were lost to the law, a full queue, a timer, the radio or a handover. */
   dropped: number;
-  /** The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4). */
+  /** Smallest packet delay budget of its QoS flows (TS 23.501 5.7.3.4). */
   delay_budget_ms: number;
-  /** Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there were none. */
+  /** Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost packets count as late. Absent if there were none. */
   in_budget: number | null;
 }
 
-/** Delay that a law holds a queue to. */
+/** Delay threshold of a law. */
 export interface Threshold {
-  /** Key of the law. */
+  /** Key in the law's configuration. */
   key: string;
-  /** Delay that the key has. */
+  /** Value of that key. */
   delay_ms: number;
 }
 
-/** Bit rate recommendations to one UE, of one direction. */
+/** Bit rate recommendations to one UE, for one direction. */
 export interface AnbrResult {
-  /** Recommendations that came. */
+  /** Recommendations that it received. */
   recommendations: number;
   /** Mean of the recommended rates. */
   mean_mbps: number;
-  /** Queries that the UE sent; absent where real programs asked. */
+  /** Queries that the UE sent; absent if real programs sent them. */
   queries?: number | null;
-  /** Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both. */
+  /** Queries that were merged into another one that still waited for bitRateQueryProhibitTimer. */
   forbidden?: number | null;
 }
 
 /** A UE of a network, after the warm-up. */
 export interface UePlace {
-  /** The cell that served it at the end. */
+  /** Cell that served it at the end. */
   cell: string;
-  /** Position at the end: metres east and north of the centre site. */
+  /** Position at the end, in metres east and north of the centre site. */
   position_m: [number, number];
-  /** Times that it changed cells. */
+  /** Number of handovers. */
   handovers: number;
-  /** Mean over time of its SINR in dB, fading left out. */
+  /** Mean of its SINR over time, without fading. */
   sinr_db: number | null;
 }
 
-/** One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included. */
+/** One mark with its reasons, or one drop that a law decided on: a row of `marks.csv`. Times count from the start, the warm-up included. */
 export interface MarkResult {
   /** Name of the flow. */
   flow: string;
-  /** Number of the packet: in a simulated run among those that the flow's sender sent, from 1; in a live cell among those that came from the core. */
+  /** Number of the packet from 1: in a simulated run, among the packets that the flow's sender sent; in a live cell, among those that came from the core. */
   packet: number;
-  /** Time at which the sender sent it; in a live cell, at which it came from the core. */
+  /** Time at which the sender sent it; in a live cell, time at which it came from the core. */
   sent_s: number;
   /** Time of the decision. */
   t_s: number;
@@ -410,21 +410,21 @@ export interface MarkResult {
   bytes: number;
   /** ECN field before the decision. */
   came: string;
-  /** Fate of the packet: `mark`, `short-circuit` for a mark that acknowledgements carry in its place, or `drop`. */
+  /** Decision: `mark`, `short-circuit` for a mark that acknowledgements carry instead, or `drop`. */
   verdict: string;
   /** Marking law. */
   law: string;
-  /** Rule of the law that gave the odds. */
+  /** Rule of the law that gave the probability. */
   rule: string;
-  /** Chance of a mark, for a packet that is not dropped. */
+  /** Probability of a mark for a packet that is not dropped. */
   mark_odds: number;
-  /** Chance of a drop. */
+  /** Probability of a drop. */
   drop_odds: number;
-  /** Kind of the draw: `certain` for odds of 0 or 1, `random`, or `regular` where odds are added up. */
+  /** Kind of the draw: `certain` for a probability of 0 or 1, `random`, or `regular` if probabilities are added up. */
   draw_kind: string;
-  /** Number drawn, which was below the odds; or sum of the odds, which was above 1. */
+  /** Random number, which was below the probability; or sum of the probabilities, which was above 1. */
   draw: number | null;
-  /** Age that the law was given: of the oldest SDU in the queue, or of the packet itself where it leaves; 0 for laws that look at neither. */
+  /** Age that the law used: of the oldest SDU in the queue, or of the packet itself if it is marked as it leaves; 0 for laws that use neither. */
   age_ms: number;
   /** Backlog that the marker estimated. */
   estimated_kb: number;
@@ -432,23 +432,23 @@ export interface MarkResult {
   estimated_mbps: number | null;
   /** Standard deviation of that rate. */
   deviation_mbps: number | null;
-  /** Sojourn time that follows from the two. */
+  /** Sojourn time that follows from backlog and rate. */
   estimated_ms: number | null;
   /** Age of the last delivery status report. */
   report_age_ms: number;
-  /** True backlog of the RLC queue. It and the next two are absent for a CU, which does not see the queue. */
+  /** True backlog of the RLC queue. This field and the next two are absent for a CU, which does not see the queue. */
   queued_kb: number | null;
   /** SDUs in the RLC queue. */
   queued_packets: number | null;
-  /** Age of the oldest of these. */
+  /** Age of the oldest SDU in the RLC queue. */
   queued_ms: number | null;
-  /** Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost. */
+  /** Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for a packet that was not lost. */
   lost: string;
-  /** Arrival at its end; absent for a packet that was lost or still under way, and for a CU's. */
+  /** Time of arrival at the receiver; absent for a packet that was lost or still under way, and for those of a CU. */
   arrived_s: number | null;
-  /** Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive. */
+  /** Part of its one-way delay on the wire between server and gNB. All parts are absent for a packet that did not arrive. */
   propagation_ms: number | null;
-  /** Part in the queues of routers and on their links; absent where there is none on the way. */
+  /** Part in the queues of routers and on their links; absent if there are no routers on the way. */
   router_ms: number | null;
   /** Part in the CU and on the way to the DU. */
   cu_ms: number | null;
@@ -456,33 +456,33 @@ export interface MarkResult {
   queuing_ms: number | null;
   /** Part at the head of the RLC queue, waiting for the scheduler, and in the air. */
   scheduling_ms: number | null;
-  /** Part in HARQ retransmission. */
+  /** Part in Time of HARQ retransmissions. */
   harq_ms: number | null;
-  /** Part in RLC retransmission. */
+  /** Part in RLC retransmissions. */
   rlc_ms: number | null;
-  /** Part at the UE, waiting for packets before it. */
+  /** Part at the UE, waiting for earlier packets. */
   reordering_ms: number | null;
-  /** Time at which feedback told the sender of the mark; absent where it did not, and where senders are not ours. */
+  /** Time at which feedback reported the mark to the sender; absent if none did, and if the senders are real programs. */
   answered_s: number | null;
   /** Congestion window before that feedback. */
   window_before_kb: number | null;
   /** Congestion window after it. */
   window_after_kb: number | null;
-  /** Pacing rate, or target of the encoder, before it. */
+  /** Pacing rate, or target rate of the encoder, before it. */
   rate_before_mbps: number | null;
-  /** Pacing rate, or target of the encoder, after it. */
+  /** Pacing rate, or target rate of the encoder, after it. */
   rate_after_mbps: number | null;
 }
 
-/** Time series, one value an interval; `None` where there was nothing to measure. */
+/** Time series with one value for each interval; `None` if there was nothing to measure. */
 export interface Series {
-  /** The end of each interval, in seconds. */
+  /** End of each interval. */
   t_s: number[];
   /** Series of each flow. */
   flows: FlowSeries;
   /** Series of each UE. */
   ues: UeSeries;
-  /** Series of what each UE sends. */
+  /** Series of each UE's uplink. */
   uplinks: UplinkSeries;
   /** Series of each router. */
   routers: RouterSeries;
@@ -490,19 +490,19 @@ export interface Series {
   cells: CellSeries;
 }
 
-/** Series per flow: outer index the flow, inner the interval. */
+/** Series of flows. The outer index is the flow, the inner one the interval. */
 export interface FlowSeries {
   /** IP bytes delivered in the interval, as a rate. */
   throughput_mbps: number[][];
-  /** Mean round-trip time of the interval's samples. */
+  /** Mean of the interval's round-trip times. */
   rtt_ms: ((number | null)[])[];
   /** Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements. */
   marks: number[][];
   /** Congestion window at the end of the interval, in kB. */
   cwnd_kb: ((number | null)[])[];
-  /** Pacing rate at the end of the interval. It and those below have no values for a flow that never has any. */
+  /** Pacing rate at the end of the interval. This series and the following ones are empty for a flow that never has a value. */
   pacing_mbps: ((number | null)[])[];
-  /** Rate that the controller asks of the encoder at the end of the interval. */
+  /** Target rate of the encoder at the end of the interval. */
   target_mbps: ((number | null)[])[];
   /** Share of marks that a scalable controller estimates (Prague's alpha), at the end of the interval. */
   alpha: ((number | null)[])[];
@@ -510,7 +510,7 @@ export interface FlowSeries {
   frame_delay_ms: ((number | null)[])[];
 }
 
-/** Series per UE: outer index the UE, inner the interval. */
+/** Series of UEs. The outer index is the UE, the inner one the interval. */
 export interface UeSeries {
   /** Mean RLC queue delay of the packets that arrived in the interval. */
   queue_ms: ((number | null)[])[];
@@ -518,53 +518,53 @@ export interface UeSeries {
   mcs: ((number | null)[])[];
   /** IP bytes delivered in the interval, as a rate. */
   throughput_mbps: number[][];
-  /** Packets in the RLC queue at the end of the interval; empty where nobody looked. */
+  /** Packets in the RLC queue at the end of the interval; empty if they were not counted. */
   queued: number[][];
-  /** The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where no UE got any. */
+  /** Sum over the UE's logical channels of the last bit rate that ANBR recommended by the end of the interval; empty if no UE received any. */
   recommended_mbps: ((number | null)[])[];
-  /** Metres east of the centre site at the end of the interval. It and those below are empty for a cell without a place. */
+  /** Metres east of the centre site at the end of the interval. This series and the following ones are empty for a cell without a position. */
   east_m: number[][];
-  /** Metres north of it. */
+  /** Metres north of the centre site at the end of the interval. */
   north_m: number[][];
-  /** SINR at the end of the interval, fading left out. */
+  /** SINR at the end of the interval, without fading. */
   sinr_db: number[][];
   /** Number of the cell that serves it at the end of the interval, in the order of the cells, from 0. */
   cell: number[][];
 }
 
-/** Series per UE of what it sends: outer index the UE, inner the interval. */
+/** Series of UEs' uplinks. The outer index is the UE, the inner one the interval. */
 export interface UplinkSeries {
   /** IP bytes that left its gNB in the interval, as a rate. */
   throughput_mbps: number[][];
-  /** Mean wait at the UE of the packets that left its gNB in the interval. */
+  /** Mean waiting time at the UE of the packets that left its gNB in the interval. */
   queue_ms: ((number | null)[])[];
-  /** Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports. */
+  /** Backlog at the UE at the end of the interval that the gNB knew from buffer status reports. */
   reported_kb: number[][];
-  /** Mean MCS index over the interval's first transmissions. */
+  /** Mean MCS index of the interval's first transmissions. */
   mcs: ((number | null)[])[];
-  /** Bit rates that ANBR recommended last for the uplink; as for the downlink. */
+  /** Sum of the last bit rates that ANBR recommended for the uplink, as for the downlink. */
   recommended_mbps: ((number | null)[])[];
 }
 
-/** Series per cell of a network: outer index the cell, inner the interval. */
+/** Series of a network's cells. The outer index is the cell, the inner one the interval. */
 export interface CellSeries {
   /** IP bytes delivered in the interval, as a rate. */
   throughput_mbps: number[][];
   /** Share of its downlink resource blocks that carried data. */
   utilisation: ((number | null)[])[];
-  /** UEs at the end of the interval. */
+  /** Number of UEs at the end of the interval. */
   ues: number[][];
-  /** UEs that came from other cells in the interval. */
+  /** Number of UEs that came from other cells in the interval. */
   handovers: number[][];
 }
 
-/** Series per router: outer index the router, inner the interval. */
+/** Series of routers. The outer index is the router, the inner one the interval. */
 export interface RouterSeries {
   /** IP bytes that its link carried in the interval, as a rate. */
   throughput_mbps: number[][];
   /** Rate of its link at the end of the interval. */
   capacity_mbps: number[][];
-  /** Mean time in its queue of the packets whose turn came in the interval. */
+  /** Mean time in its queue of the packets that left it in the interval. */
   queue_ms: ((number | null)[])[];
   /** Packets that it marked in the interval. */
   marks: number[][];

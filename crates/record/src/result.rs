@@ -27,58 +27,58 @@ results! {
     pub struct RunResult {
         /// Version of the program.
         pub tidemark: &'static str = [csv],
-        /// Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a
-        /// program that was not built from a clone.
+        /// Commit of the sources that the program was built from, followed by `-modified` if they were changed; absent for a program
+        /// that was not built from a clone.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub commit: Option<String> = [csv],
         /// Name of the scenario.
         pub name: String = [csv],
-        /// Purpose of the scenario; absent where it says none.
+        /// Description of the scenario; absent if it has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
         /// Seed.
         pub seed: u64 = [csv],
-        /// Virtual seconds.
+        /// Virtual time of the run.
         pub duration_s: f64 = decimals(6) [csv],
-        /// Seconds at the start that the statistics leave out.
+        /// Time at the start that the statistics leave out.
         pub warmup_s: f64 = decimals(6) [csv],
-        /// Virtual seconds at which the run was interrupted; absent where it came to its end.
+        /// Virtual time at which the run was interrupted; absent if it ran to its end.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub interrupted_at_s: Option<f64> = decimals(6) [csv],
-        /// Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of.
+        /// Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run did not use.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
         /// The cell as a whole.
         pub cell: CellResult = [csv],
-        /// One entry a cell of a network; absent where there is one cell without a place.
+        /// One entry for each cell of a network; absent for a single cell without a position.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub cells: Vec<NetworkCellResult>,
         /// State of the machine that ran the cell in real time; absent for a run in virtual time.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub live: Option<LiveResult>,
-        /// One entry a flow.
+        /// One entry for each flow.
         pub flows: Vec<FlowResult>,
-        /// One entry a UE.
+        /// One entry for each UE.
         pub ues: Vec<UeResult>,
-        /// One entry a bearer.
+        /// One entry for each bearer.
         pub bearers: Vec<BearerResult>,
-        /// One entry a router.
+        /// One entry for each router.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub routers: Vec<RouterResult>,
-        /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
-        /// that never was so.
+        /// Jain's index of the flows' rates: the mean over those intervals of the series in which at least two flows were active;
+        /// absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub jain: Option<f64> = decimals(6) [csv],
-        /// Events of a live cell while it ran, in order.
+        /// Events of a live cell in the order of their times.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<Event>,
-        /// Freezes of the flows' pictures, flow by flow; of one flow a thousand at the most.
+        /// Freezes of the flows' pictures, flow by flow; at most a thousand for each flow.
         #[serde(skip)]
         pub freezes: Vec<Freeze>,
-        /// Development over time.
+        /// Time series.
         #[serde(skip)]
         pub series: Series,
-        /// Text of `marks.csv`; `None` where the run kept no marks.
+        /// Text of `marks.csv`; `None` if the run recorded no marks.
         #[serde(skip)]
         pub marks: Option<String>,
         /// The whole scenario, as text, with overrides applied.
@@ -90,15 +90,16 @@ results! {
     pub struct CellResult {
         /// Share of the downlink's resource blocks that carried data.
         pub utilisation: Option<f64> = decimals(6) [csv],
-        /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
+        /// Share of the uplink's resource blocks that UEs used; absent if they sent nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink_utilisation: Option<f64> = decimals(6) [csv],
         /// IP bytes delivered to all UEs, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv],
-        /// Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget.
+        /// Share of the UEs with frames that are satisfied, which means that all of their flows are; absent if no flow's frames have a
+        /// delay budget.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub satisfied: Option<f64> = decimals(6) [csv],
-        /// The statement that the conservation check of this run made; a run that fails it has no result.
+        /// Statement of this run's conservation check; a run that fails the check has no result.
         pub conservation: String,
     }
 
@@ -111,38 +112,38 @@ results! {
         pub utilisation: Option<f64> = decimals(6) [csv, "used %"],
         /// IP bytes delivered to its UEs, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
-        /// UEs that it served, the mean over the series' intervals.
+        /// Number of UEs that it served, as the mean over the intervals of the series.
         pub ues: Option<f64> = decimals(3) [csv, "UEs"],
-        /// UEs that came to it from other cells.
+        /// Number of UEs that came to it from other cells.
         pub handovers: u64 = [csv, "handovers"],
-        /// Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none.
+        /// Share of satisfied UEs among those with frames that it served at the end; absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub satisfied: Option<f64> = decimals(6) [csv, "satisfied %"],
-        /// Place, of a cell of a network.
+        /// Site of the cell in a network.
         #[serde(flatten)]
         pub place: Option<CellPlace> = [csv],
     }
 
-    /// Place of a cell.
+    /// Site of a cell.
     #[derive(Clone, Debug, Serialize)]
     pub struct CellPlace {
-        /// Position: metres east and north of the centre site.
+        /// Position in metres east and north of the centre site.
         pub position_m: [f64; 2] = decimals(1) [csv],
-        /// Direction in which it looks, in degrees from east, counterclockwise.
+        /// Direction of its antenna, in degrees from east, counterclockwise.
         pub azimuth_deg: f64 = decimals(1) [csv],
     }
 
-    /// Event of a live cell: what somebody did to it while it ran.
+    /// Event of a live cell: an action that somebody took while it ran.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Event {
-        /// Seconds since the start, the warm-up included.
+        /// Time since the start, the warm-up included.
         pub t_s: f64 = decimals(6),
-        /// Action that was taken.
+        /// Kind of the action.
         pub event: EventKind,
-        /// UE that it was done to; absent where more than one can be concerned.
+        /// UE that it concerned; absent if it can concern several.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub ue: Option<String>,
-        /// Arguments of the action: assignments, or the length of an outage.
+        /// Arguments of the action: assignments, or the duration of an outage.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub detail: Option<String>,
     }
@@ -152,17 +153,17 @@ results! {
     pub struct LiveResult {
         /// Lateness of the cell's deadlines, in microseconds.
         pub lateness_us: Option<Lateness>,
-        /// Share of one processor that the cell's thread used.
+        /// Share of a processor that the cell's thread used.
         pub busy: f64,
-        /// True if the thread went before ordinary ones (`SCHED_FIFO`).
+        /// True if the thread had real-time priority (`SCHED_FIFO`).
         pub real_time_priority: bool,
-        /// Packets from the core and from UEs.
+        /// Packets that came from the core and from UEs.
         pub packets_in: u64,
-        /// Packets handed to the core and to UEs.
+        /// Packets that were passed to the core and to UEs.
         pub packets_out: u64,
         /// Packets that the kernel refused.
         pub refused: u64,
-        /// Packets for no UE of the cell; absent for a hop.
+        /// Packets that were for no UE of the cell; absent for a hop.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub unroutable: Option<u64>,
         /// Frames that a hop could not read; absent for a cell.
@@ -172,13 +173,13 @@ results! {
         pub overload: u64,
         /// Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets.
         pub not_admitted: Option<u64>,
-        /// Packets that the devices lost because the cell's thread did not read them in time.
+        /// Packets that the network devices dropped because the cell's thread did not read them in time.
         pub device_drops: u64,
-        /// Share of the downlink's resource blocks that were empty in the intervals of the series in which a law marked or dropped a packet; absent
-        /// where there was none, and for a hop.
+        /// Share of the downlink's resource blocks that were empty in those intervals of the series in which a law marked or dropped a packet;
+        /// absent if there were none, and for a hop.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub empty_under_marks: Option<f64> = decimals(3),
-        /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a
+        /// Time after the warm-up in which UEs used more than nine tenths of the uplink's resource blocks; absent for a
         /// hop.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink_busy_s: Option<f64> = decimals(6),
@@ -193,9 +194,9 @@ results! {
         pub p99: f64,
         /// 99.9th percentile.
         pub p999: f64,
-        /// The worst.
+        /// Maximum.
         pub max: f64,
-        /// Deadlines served.
+        /// Number of deadlines.
         pub deadlines: u64,
     }
 
@@ -204,53 +205,53 @@ results! {
     pub struct FlowResult {
         /// Name in the scenario.
         pub name: String = [csv, "flow"],
-        /// The UE that it ends at; absent for a host on the wire.
+        /// UE that receives it; absent for a host on the wire.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub ue: Option<String> = [csv],
-        /// The sender's congestion controller.
+        /// Congestion controller of the sender.
         pub controller: String = [csv, "controller"],
-        /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
+        /// Marking law of its bearer or, for a host on the wire, of the routers on the way of its data, in their order.
         pub law: String = [csv, "law"],
-        /// Names of the routers on the way of its data, in their order; absent where there is none.
+        /// Names of the routers on the way of its data, in their order; absent if there are none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub routers: Vec<String>,
         /// IP bytes delivered to the UE while the flow was active, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
-        /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
+        /// Application bytes delivered in order while the flow was active, as a rate; absent if the endpoints are real programs.
         pub goodput_mbps: Option<f64> = decimals(6) [csv],
         /// One-way delay of downlink packets, from the server's IP layer to the UE's.
         pub owd_ms: Option<Quantiles> = [csv, "one-way ms"],
-        /// Round-trip time as the sender measured it.
+        /// Round-trip time that the sender measured.
         pub rtt_ms: Option<Quantiles> = [csv, "RTT ms"],
         /// Time of downlink packets in the RLC queue.
         pub queue_ms: Option<Quantiles> = [csv],
-        /// Time of its data in the queues of routers, together; absent where there is no router on its way.
+        /// Time of its data in the queues of all routers on its way; absent if there are none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub router_queue_ms: Option<Quantiles> = [csv],
-        /// Transfers of known size, or pages of the web, that completed; absent where there were none.
+        /// Transfers of known size, or web pages, that completed; absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub transfers: Option<Transfers> = [csv],
-        /// Frames; absent where the flow carries none.
+        /// Frames of video; absent for a flow without frames.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub media: Option<MediaResult> = [csv],
-        /// Downlink packets that the sender handed to the network.
+        /// Downlink packets that the sender sent.
         pub sent_packets: u64 = [csv],
-        /// Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into
+        /// Data packets that arrived with CE, no matter where they were marked, and those whose mark the short-circuit put into
         /// acknowledgements.
         pub marked: u64 = [csv, "marks"],
         /// Downlink packets that the network dropped.
         pub dropped: u64 = [csv, "drops"],
-        /// Segments that the sender sent again; absent where the endpoints are not ours.
+        /// Segments that the sender retransmitted; absent if the endpoints are real programs.
         pub retransmissions: Option<u64> = [csv, "retx"],
-        /// True where the flow gave way to its marks, false where it did not and took the room of others; absent where too few marks tell, and for a run in
-        /// virtual time.
+        /// True if the flow reduced its rate when it was marked, false if it did not and took capacity from others; absent if there were too few
+        /// marks to tell, and for a run in virtual time.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub gave_way: Option<bool>,
-        /// Share of the time in which the sender waited for room in its send buffer alone: its windows had room, and the path no queue of half a round
-        /// trip; absent where it never did.
+        /// Share of the time in which only the size of its send buffer limited the sender: its windows had room, and the path had no queue of half
+        /// a round trip; absent if that was never so.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub buffer_limited: Option<f64> = decimals(3),
-        /// Mean one-way delay, taken apart.
+        /// Parts of the mean one-way delay.
         pub split_ms: Option<Split> = [csv],
         /// Distribution of the one-way delay.
         #[serde(skip)]
@@ -275,62 +276,63 @@ results! {
         pub sender_queue: Distribution,
     }
 
-    /// Transfers of known size, each over a connection of its own, or pages of the web over one.
+    /// Transfers of known size, each over its own connection, or web pages over one connection.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Transfers {
         /// Transfers that completed.
         pub completed: u64 = [csv, "completed"],
-        /// Time from the opening of the connection to the last byte; of a page from its request.
+        /// Time from the opening of the connection to the last byte; for a page, time from its request.
         pub completion_ms: Option<Quantiles> = [csv, "completion ms"],
     }
 
     /// The frames of a media flow.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct MediaResult {
-        /// Frames that the encoder made.
+        /// Frames that the encoder produced.
         pub frames_sent: u64 = [csv, "frames"],
-        /// Frames of these that the sender threw away before it had sent them.
+        /// Frames that the sender discarded before it had sent them.
         pub frames_discarded: u64 = [csv],
-        /// Frames of those sent that arrived whole: a frame counts by its capture.
+        /// Frames that arrived complete. A frame belongs to the time of its capture.
         pub frames_received: u64 = [csv],
-        /// Frames that did not although later ones began; those that the sender threw away included.
+        /// Frames that did not arrive complete although a later one began to arrive, including those that the sender discarded.
         pub frames_lost: u64 = [csv, "lost"],
-        /// Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last
-        /// thirty, and after 150 ms more than that mean.
+        /// Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came later than three times the mean interval of the last
+        /// thirty, and later than that mean and 150 ms.
         pub freezes: u64 = [csv, "freezes"],
-        /// Time in which the picture stood still, in all freezes (`totalFreezesDuration`).
+        /// Total duration of the freezes (`totalFreezesDuration`).
         pub frozen_s: f64 = decimals(6) [csv, "frozen s", 3],
-        /// Delay of frames, from the capture to the arrival of the last packet.
+        /// Delay of frames, from capture to the arrival of the last packet.
         pub delay_ms: Option<Quantiles> = [csv, "frame ms"],
-        /// Part of that delay in the sender's own queue.
+        /// Part of that delay in the sender's queue.
         pub sender_queue_ms: Option<Quantiles> = [csv],
-        /// Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without.
+        /// Budget for the delay of a frame without the time on the wire: `delay_budget` of the application; absent if it has none.
         pub delay_budget_ms: Option<f64> = decimals(3) [csv, "budget ms", 0],
-        /// Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due.
+        /// Share of the frames within the budget. Lost frames are not, nor are those that had been under way for longer at the end. Absent if no
+        /// frame was due.
         pub in_budget: Option<f64> = decimals(6) [csv, "met %", 2],
-        /// True where that share is at least `satisfied_at` of the application.
+        /// True if that share is at least `satisfied_at` of the application.
         pub satisfied: Option<bool> = [csv, "satisfied"],
     }
 
-    /// Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them.
+    /// Freeze of a picture: a row of `freezes.csv`, which includes those of the warm-up.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Freeze {
         /// Name of the flow.
         pub flow: String = [csv],
-        /// Time at which the frame that stood was shown.
+        /// Time at which the frozen frame was shown.
         pub t_s: f64 = decimals(6) [csv],
         /// Time until the next frame.
         pub frozen_s: f64 = decimals(6) [csv],
     }
 
-    /// Time in which the queue of a router was older than a delay (TDQ): a row of `tdq.csv`.
+    /// Time in which a router's queue was older than a given delay (TDQ): a row of `tdq.csv`.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct RouterTdq {
         /// Name of the router.
         pub router: String = [csv],
-        /// Delay, one of the router's `tdq`.
+        /// Delay from the router's list `tdq`.
         pub older_than_ms: f64 = decimals(6) [csv],
-        /// Seconds in which its queue was older.
+        /// Time in which its queue was older.
         pub tdq_s: f64 = decimals(6) [csv],
     }
 
@@ -339,19 +341,19 @@ results! {
     pub struct RouterResult {
         /// Name in the scenario.
         pub name: String = [csv, "router"],
-        /// Law that marks or drops in its queue.
+        /// Law that marks or drops packets in its queue.
         pub law: String = [csv, "law"],
-        /// The mean rate of its link.
+        /// Mean rate of its link.
         pub capacity_mbps: f64 = decimals(6) [csv, "link Mbit/s"],
         /// IP bytes that its link carried, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
-        /// The one as a share of the other.
+        /// Carried rate as a share of the link's rate.
         pub utilisation: f64 = decimals(6) [csv, "used %"],
         /// Time of packets in its queue.
         pub queue_ms: Option<Quantiles> = [csv, "queue ms"],
-        /// Seconds in which the queue was older than each of the scenario's delays in milliseconds.
+        /// For each delay of the scenario's list in milliseconds: time in which the queue was older.
         pub tdq_s: Vec<(f64, f64)> = decimals(6),
-        /// Packets that left it with CE and had come without.
+        /// Packets that arrived without CE and left with it.
         pub marked: u64 = [csv, "marks"],
         /// Packets dropped.
         pub dropped: u64 = [csv, "drops"],
@@ -360,12 +362,12 @@ results! {
         pub queue: Distribution,
     }
 
-    /// The mean one-way delay, taken apart; the parts add up to the mean.
+    /// Parts of the mean one-way delay, whose sum is the mean.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Split {
-        /// Time on the wire between server and gNB, which has no rate.
+        /// Time on the wire between server and gNB, which has no rate limit.
         pub propagation: f64 = decimals(3),
-        /// Time in the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way.
+        /// Time in the queues of routers and on their links; absent if there are no routers on the way.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub router: Option<f64> = decimals(3),
         /// Time in the CU and on the way to the DU.
@@ -374,11 +376,11 @@ results! {
         pub queuing: f64 = decimals(3),
         /// Time at the head of the RLC queue, waiting for the scheduler, and in the air.
         pub scheduling: f64 = decimals(3),
-        /// HARQ retransmission.
+        /// Time of HARQ retransmissions.
         pub harq: f64 = decimals(3),
-        /// RLC retransmission, where HARQ had given up.
+        /// Time of RLC retransmissions, after HARQ had given up.
         pub rlc: f64 = decimals(3),
-        /// Time at the UE, waiting for packets before it.
+        /// Time at the UE, waiting for earlier packets.
         pub reordering: f64 = decimals(3),
     }
 
@@ -387,39 +389,39 @@ results! {
     pub struct UeResult {
         /// Name in the scenario.
         pub name: String = [csv, "UE"],
-        /// The model of its channel.
+        /// Model of its channel.
         pub channel: String = [csv, "channel"],
         /// IP bytes delivered to it, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Time of its downlink packets in the RLC queue.
         pub queue_ms: Option<Quantiles> = [csv, "RLC queue ms"],
-        /// Mean MCS index over its first transmissions; absent on a channel without MCS.
+        /// Mean MCS index of its first transmissions; absent on a channel without MCS.
         pub mcs_mean: Option<f64> = decimals(3) [csv, "MCS"],
-        /// Share of first transmissions that failed; absent where there were none.
+        /// Share of first transmissions that failed; absent if there were none.
         pub bler: Option<f64> = decimals(6) [csv, "BLER %"],
-        /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
+        /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent if a CU marks them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub marked: Option<u64> = [csv, "marks"],
         /// Downlink packets dropped: by the law, by a full queue, by the radio.
         pub dropped: u64 = [csv, "drops"],
-        /// Share of the cell's downlink resource blocks that it used; in a network, of one cell's.
+        /// Share of the cell's downlink resource blocks that it used; in a network, share of one cell's blocks.
         pub prb_share: Option<f64> = decimals(6) [csv, "PRB %"],
-        /// Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one.
+        /// Share of frames within their delay budget, for the flow with the lowest share; absent if no flow's frames have a budget.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub frames_in_budget: Option<f64> = decimals(6) [csv],
-        /// True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget.
+        /// True if each of its flows with frames is satisfied (TR 38.838); absent if no flow's frames have a delay budget.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub satisfied: Option<bool> = [csv, "satisfied"],
-        /// Bit rate recommendations that it got for its downlink; absent where there were none.
+        /// Bit rate recommendations that it received for its downlink; absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub anbr: Option<AnbrResult> = [csv],
-        /// Bit rate recommendations that it got for its uplink; absent where there were none.
+        /// Bit rate recommendations that it received for its uplink; absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink_anbr: Option<AnbrResult> = [csv],
-        /// Uplink; absent where it sent nothing.
+        /// Uplink; absent if it sent nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink: Option<UplinkResult> = ["uplink"],
-        /// Place and cell, of a UE of a network.
+        /// Position and cell of a UE in a network.
         #[serde(flatten)]
         pub place: Option<UePlace> = [csv],
     }
@@ -429,19 +431,19 @@ results! {
     pub struct UplinkResult {
         /// IP bytes that left its gNB towards the core, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv],
-        /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
+        /// Waiting time of its packets at the UE: behind others, for grants, and in the transport block that carried them.
         pub queue_ms: Option<Quantiles> = [csv],
-        /// Mean MCS index over its first transmissions.
+        /// Mean MCS index of its first transmissions.
         pub mcs_mean: f64 = decimals(3) [csv, "MCS"],
         /// Share of first transmissions that failed.
         pub bler: f64 = decimals(6) [csv, "BLER %"],
-        /// Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's.
+        /// Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, share of one cell's blocks.
         pub prb_share: f64 = decimals(6) [csv, "PRB %"],
-        /// First transmissions of transport blocks, each by a grant.
+        /// First transmissions of transport blocks, one for each grant.
         pub blocks: u64 = [csv],
         /// HARQ retransmissions.
         pub harq_retransmissions: u64 = [csv],
-        /// Transport blocks that failed as often as they may.
+        /// Transport blocks that failed in every transmission that HARQ allows.
         pub lost_blocks: u64 = [csv],
         /// Packets that a law marked at the gNB.
         pub marked: u64 = [csv],
@@ -450,57 +452,57 @@ results! {
     /// One direction of a data radio bearer, after the warm-up.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct BearerResult {
-        /// The UE that it belongs to.
+        /// UE that it belongs to.
         pub ue: String = [csv, "UE"],
         /// DRB identity: 1 is the default bearer.
         pub drb: u8 = [csv, "DRB"],
-        /// Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer.
+        /// Direction: `downlink` to the UE, or `uplink` if the UE sent anything on this bearer.
         pub direction: Direction = [csv, "direction"],
         /// QFIs of its QoS flows, in a CSV file as `[1,2]`.
         pub qfi: Vec<u8> = [csv, "QFI"],
         /// 5QIs of its QoS flows, in the same order.
         pub five_qi: Vec<u8> = [csv, "5QI"],
-        /// Marking law; of an uplink that of the marker at the gNB.
+        /// Marking law; for an uplink, the law of the marker at the gNB.
         pub law: String = [csv, "law"],
-        /// Delays that its law holds its queue to, by the law's keys; absent where it has none, and where the law changed during the run.
+        /// Delay thresholds of its law, by the law's keys; absent if it has none, or if the law changed during the run.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub thresholds: Vec<Threshold>,
         /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
         pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
-        /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
+        /// Time of its packets in the RLC queue; for an uplink, their waiting time at the UE.
         pub queue_ms: Option<Quantiles> = [csv, "queue ms"],
-        /// Packets that its law marked; absent where it is a CU's.
+        /// Packets that its law marked; absent if a CU marks them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub marked: Option<u64> = [csv, "marks"],
-        /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
+        /// Packets that were lost to the law, a full queue, a timer, the radio or a handover.
         pub dropped: u64 = [csv, "drops"],
-        /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
+        /// Smallest packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
         pub delay_budget_ms: f64 = decimals(3) [csv, "budget ms", 0],
-        /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
+        /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost packets count as late. Absent if there
         /// were none.
         pub in_budget: Option<f64> = decimals(6) [csv, "met %", 2],
     }
 
-    /// Delay that a law holds a queue to.
+    /// Delay threshold of a law.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Threshold {
-        /// Key of the law.
+        /// Key in the law's configuration.
         pub key: String,
-        /// Delay that the key has.
+        /// Value of that key.
         pub delay_ms: f64 = decimals(3),
     }
 
-    /// Bit rate recommendations to one UE, of one direction.
+    /// Bit rate recommendations to one UE, for one direction.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct AnbrResult {
-        /// Recommendations that came.
+        /// Recommendations that it received.
         pub recommendations: u64 = [csv],
         /// Mean of the recommended rates.
         pub mean_mbps: f64 = decimals(6) [csv],
-        /// Queries that the UE sent; absent where real programs asked.
+        /// Queries that the UE sent; absent if real programs sent them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub queries: Option<u64> = [csv],
-        /// Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both.
+        /// Queries that were merged into another one that still waited for bitRateQueryProhibitTimer.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub forbidden: Option<u64> = [csv],
     }
@@ -508,25 +510,25 @@ results! {
     /// A UE of a network, after the warm-up.
     #[derive(Clone, Debug, Serialize)]
     pub struct UePlace {
-        /// The cell that served it at the end.
+        /// Cell that served it at the end.
         pub cell: String = [csv],
-        /// Position at the end: metres east and north of the centre site.
+        /// Position at the end, in metres east and north of the centre site.
         pub position_m: [f64; 2] = decimals(1) [csv],
-        /// Times that it changed cells.
+        /// Number of handovers.
         pub handovers: u64 = [csv],
-        /// Mean over time of its SINR in dB, fading left out.
+        /// Mean of its SINR over time, without fading.
         pub sinr_db: Option<f64> = decimals(3) [csv],
     }
 
-    /// One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included.
+    /// One mark with its reasons, or one drop that a law decided on: a row of `marks.csv`. Times count from the start, the warm-up included.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct MarkResult {
         /// Name of the flow.
         pub flow: String = [csv],
-        /// Number of the packet: in a simulated run among those that the flow's sender sent, from 1; in a live cell among those that came
-        /// from the core.
+        /// Number of the packet from 1: in a simulated run, among the packets that the flow's sender sent; in a live cell, among those that
+        /// came from the core.
         pub packet: u64 = [csv],
-        /// Time at which the sender sent it; in a live cell, at which it came from the core.
+        /// Time at which the sender sent it; in a live cell, time at which it came from the core.
         pub sent_s: f64 = decimals(9) [csv],
         /// Time of the decision.
         pub t_s: f64 = decimals(9) [csv],
@@ -538,21 +540,22 @@ results! {
         pub bytes: u64 = [csv],
         /// ECN field before the decision.
         pub came: Cow<'static, str> = [csv],
-        /// Fate of the packet: `mark`, `short-circuit` for a mark that acknowledgements carry in its place, or `drop`.
+        /// Decision: `mark`, `short-circuit` for a mark that acknowledgements carry instead, or `drop`.
         pub verdict: Cow<'static, str> = [csv],
         /// Marking law.
         pub law: Cow<'static, str> = [csv],
-        /// Rule of the law that gave the odds.
+        /// Rule of the law that gave the probability.
         pub rule: Cow<'static, str> = [csv],
-        /// Chance of a mark, for a packet that is not dropped.
+        /// Probability of a mark for a packet that is not dropped.
         pub mark_odds: f64 = [csv],
-        /// Chance of a drop.
+        /// Probability of a drop.
         pub drop_odds: f64 = [csv],
-        /// Kind of the draw: `certain` for odds of 0 or 1, `random`, or `regular` where odds are added up.
+        /// Kind of the draw: `certain` for a probability of 0 or 1, `random`, or `regular` if probabilities are added up.
         pub draw_kind: Cow<'static, str> = [csv],
-        /// Number drawn, which was below the odds; or sum of the odds, which was above 1.
+        /// Random number, which was below the probability; or sum of the probabilities, which was above 1.
         pub draw: Option<f64> = [csv],
-        /// Age that the law was given: of the oldest SDU in the queue, or of the packet itself where it leaves; 0 for laws that look at neither.
+        /// Age that the law used: of the oldest SDU in the queue, or of the packet itself if it is marked as it
+        /// leaves; 0 for laws that use neither.
         pub age_ms: f64 = decimals(6) [csv],
         /// Backlog that the marker estimated.
         pub estimated_kb: f64 = decimals(3) [csv],
@@ -560,23 +563,23 @@ results! {
         pub estimated_mbps: Option<f64> = decimals(6) [csv],
         /// Standard deviation of that rate.
         pub deviation_mbps: Option<f64> = decimals(6) [csv],
-        /// Sojourn time that follows from the two.
+        /// Sojourn time that follows from backlog and rate.
         pub estimated_ms: Option<f64> = decimals(6) [csv],
         /// Age of the last delivery status report.
         pub report_age_ms: f64 = decimals(6) [csv],
-        /// True backlog of the RLC queue. It and the next two are absent for a CU, which does not see the queue.
+        /// True backlog of the RLC queue. This field and the next two are absent for a CU, which does not see the queue.
         pub queued_kb: Option<f64> = decimals(3) [csv],
         /// SDUs in the RLC queue.
         pub queued_packets: Option<u64> = [csv],
-        /// Age of the oldest of these.
+        /// Age of the oldest SDU in the RLC queue.
         pub queued_ms: Option<f64> = decimals(6) [csv],
-        /// Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost.
+        /// Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for a packet that was not lost.
         pub lost: Cow<'static, str> = [csv],
-        /// Arrival at its end; absent for a packet that was lost or still under way, and for a CU's.
+        /// Time of arrival at the receiver; absent for a packet that was lost or still under way, and for those of a CU.
         pub arrived_s: Option<f64> = decimals(9) [csv],
-        /// Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive.
+        /// Part of its one-way delay on the wire between server and gNB. All parts are absent for a packet that did not arrive.
         pub propagation_ms: Option<f64> = decimals(6) [csv],
-        /// Part in the queues of routers and on their links; absent where there is none on the way.
+        /// Part in the queues of routers and on their links; absent if there are no routers on the way.
         pub router_ms: Option<f64> = decimals(6) [csv],
         /// Part in the CU and on the way to the DU.
         pub cu_ms: Option<f64> = decimals(6) [csv],
@@ -584,34 +587,34 @@ results! {
         pub queuing_ms: Option<f64> = decimals(6) [csv],
         /// Part at the head of the RLC queue, waiting for the scheduler, and in the air.
         pub scheduling_ms: Option<f64> = decimals(6) [csv],
-        /// Part in HARQ retransmission.
+        /// Part in Time of HARQ retransmissions.
         pub harq_ms: Option<f64> = decimals(6) [csv],
-        /// Part in RLC retransmission.
+        /// Part in RLC retransmissions.
         pub rlc_ms: Option<f64> = decimals(6) [csv],
-        /// Part at the UE, waiting for packets before it.
+        /// Part at the UE, waiting for earlier packets.
         pub reordering_ms: Option<f64> = decimals(6) [csv],
-        /// Time at which feedback told the sender of the mark; absent where it did not, and where senders are not ours.
+        /// Time at which feedback reported the mark to the sender; absent if none did, and if the senders are real programs.
         pub answered_s: Option<f64> = decimals(9) [csv],
         /// Congestion window before that feedback.
         pub window_before_kb: Option<f64> = decimals(3) [csv],
         /// Congestion window after it.
         pub window_after_kb: Option<f64> = decimals(3) [csv],
-        /// Pacing rate, or target of the encoder, before it.
+        /// Pacing rate, or target rate of the encoder, before it.
         pub rate_before_mbps: Option<f64> = decimals(6) [csv],
-        /// Pacing rate, or target of the encoder, after it.
+        /// Pacing rate, or target rate of the encoder, after it.
         pub rate_after_mbps: Option<f64> = decimals(6) [csv],
     }
 
-    /// Time series, one value an interval; `None` where there was nothing to measure.
+    /// Time series with one value for each interval; `None` if there was nothing to measure.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct Series {
-        /// The end of each interval, in seconds.
+        /// End of each interval.
         pub t_s: Vec<f64> = decimals(6),
         /// Series of each flow.
         pub flows: FlowSeries,
         /// Series of each UE.
         pub ues: UeSeries,
-        /// Series of what each UE sends.
+        /// Series of each UE's uplink.
         pub uplinks: UplinkSeries,
         /// Series of each router.
         pub routers: RouterSeries,
@@ -619,20 +622,20 @@ results! {
         pub cells: CellSeries,
     }
 
-    /// Series per flow: outer index the flow, inner the interval.
+    /// Series of flows. The outer index is the flow, the inner one the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct FlowSeries {
         /// IP bytes delivered in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
-        /// Mean round-trip time of the interval's samples.
+        /// Mean of the interval's round-trip times.
         pub rtt_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
         pub marks: Vec<Vec<u64>> = [csv],
         /// Congestion window at the end of the interval, in kB.
         pub cwnd_kb: Vec<Vec<Option<f64>>> = decimals(3) [csv],
-        /// Pacing rate at the end of the interval. It and those below have no values for a flow that never has any.
+        /// Pacing rate at the end of the interval. This series and the following ones are empty for a flow that never has a value.
         pub pacing_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
-        /// Rate that the controller asks of the encoder at the end of the interval.
+        /// Target rate of the encoder at the end of the interval.
         pub target_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
         /// Share of marks that a scalable controller estimates (Prague's alpha), at the end of the interval.
         pub alpha: Vec<Vec<Option<f64>>> = decimals(6) [csv],
@@ -640,7 +643,7 @@ results! {
         pub frame_delay_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
     }
 
-    /// Series per UE: outer index the UE, inner the interval.
+    /// Series of UEs. The outer index is the UE, the inner one the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UeSeries {
         /// Mean RLC queue delay of the packets that arrived in the interval.
@@ -649,57 +652,58 @@ results! {
         pub mcs: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// IP bytes delivered in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
-        /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
+        /// Packets in the RLC queue at the end of the interval; empty if they were not counted.
         pub queued: Vec<Vec<u32>> = [csv],
-        /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
-        /// no UE got any.
+        /// Sum over the UE's logical channels of the last bit rate that ANBR recommended by the end of the interval; empty if no UE
+        /// received any.
         pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
-        /// Metres east of the centre site at the end of the interval. It and those below are empty for a cell without a place.
+        /// Metres east of the centre site at the end of the interval. This series and the following ones are empty for a cell without a
+        /// position.
         pub east_m: Vec<Vec<f64>> = decimals(1) [csv],
-        /// Metres north of it.
+        /// Metres north of the centre site at the end of the interval.
         pub north_m: Vec<Vec<f64>> = decimals(1) [csv],
-        /// SINR at the end of the interval, fading left out.
+        /// SINR at the end of the interval, without fading.
         pub sinr_db: Vec<Vec<f64>> = decimals(1) [csv],
         /// Number of the cell that serves it at the end of the interval, in the order of the cells, from 0.
         pub cell: Vec<Vec<u32>> = [csv],
     }
 
-    /// Series per UE of what it sends: outer index the UE, inner the interval.
+    /// Series of UEs' uplinks. The outer index is the UE, the inner one the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UplinkSeries {
         /// IP bytes that left its gNB in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
-        /// Mean wait at the UE of the packets that left its gNB in the interval.
+        /// Mean waiting time at the UE of the packets that left its gNB in the interval.
         pub queue_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
-        /// Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports.
+        /// Backlog at the UE at the end of the interval that the gNB knew from buffer status reports.
         pub reported_kb: Vec<Vec<f64>> = decimals(3) [csv],
-        /// Mean MCS index over the interval's first transmissions.
+        /// Mean MCS index of the interval's first transmissions.
         pub mcs: Vec<Vec<Option<f64>>> = decimals(3) [csv],
-        /// Bit rates that ANBR recommended last for the uplink; as for the downlink.
+        /// Sum of the last bit rates that ANBR recommended for the uplink, as for the downlink.
         pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
     }
 
-    /// Series per cell of a network: outer index the cell, inner the interval.
+    /// Series of a network's cells. The outer index is the cell, the inner one the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct CellSeries {
         /// IP bytes delivered in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Share of its downlink resource blocks that carried data.
         pub utilisation: Vec<Vec<Option<f64>>> = decimals(6) [csv],
-        /// UEs at the end of the interval.
+        /// Number of UEs at the end of the interval.
         pub ues: Vec<Vec<u32>> = [csv],
-        /// UEs that came from other cells in the interval.
+        /// Number of UEs that came from other cells in the interval.
         pub handovers: Vec<Vec<u64>> = [csv],
     }
 
-    /// Series per router: outer index the router, inner the interval.
+    /// Series of routers. The outer index is the router, the inner one the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct RouterSeries {
         /// IP bytes that its link carried in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Rate of its link at the end of the interval.
         pub capacity_mbps: Vec<Vec<f64>> = decimals(6) [csv, 3],
-        /// Mean time in its queue of the packets whose turn came in the interval.
+        /// Mean time in its queue of the packets that left it in the interval.
         pub queue_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Packets that it marked in the interval.
         pub marks: Vec<Vec<u64>> = [csv],
