@@ -18,6 +18,21 @@ export interface UeNow {
   recommended_up_mbps: Measured;
 }
 
+/** Flow of a program: counters from its start, and what it does now. */
+export interface FlowNow {
+  name: string;
+  ue: string;
+  down_mbps: number;
+  up_mbps: Measured;
+  ect1: number;
+  ect0: number;
+  not_ect: number;
+  ce: number;
+  marked: Measured;
+  dropped: number;
+  round_trip_ms: Measured;
+}
+
 export interface MarkNow {
   t_s: number;
   flow: string;
@@ -34,6 +49,7 @@ export interface CellNow {
   name: string;
   t_s: number;
   ues: UeNow[];
+  flows: FlowNow[];
   lateness_us: { p50: number; p99: number; p999: number } | null;
   busy: number;
   uplink_use: Measured;

@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { CellNow, Drawn, MarkNow, Past, UeNow } from "../cell.ts";
+import type { CellNow, Drawn, FlowNow, MarkNow, Past, UeNow } from "../cell.ts";
 import { type Column, text } from "../columns.ts";
 import { Ensemble } from "../ensemble.ts";
 import type { Fact } from "../facts.ts";
@@ -46,6 +46,11 @@ function Running({ cell, past, hasEnded }: { cell: CellNow; past: Past; hasEnded
       <Section id="ues" title="UEs">
         <Table caption="UEs now" rows={cell.ues} columns={COLUMNS} ensemble={ues} />
       </Section>
+      {cell.flows.length > 0 && (
+        <Section id="flows" title="Flows">
+          <Table caption="Flows now" rows={cell.flows} columns={FLOW_COLUMNS} />
+        </Section>
+      )}
       <Section id="time" title="Since the start">
         <Wide stack={{ title: "UEs", ensemble: ues, pictures: picturesOf(past) }} view={view} />
       </Section>
@@ -92,6 +97,20 @@ const COLUMNS: Column<UeNow>[] = [
   { group: "", head: "MCS", value: ({ mcs }) => mcs, show: plain, first: true },
   { group: "ANBR (Mbit/s)", head: "down", value: ({ recommended_down_mbps }) => recommended_down_mbps, show: fixed(1), first: true },
   { group: "ANBR (Mbit/s)", head: "up", value: ({ recommended_up_mbps }) => recommended_up_mbps, show: fixed(1), first: true },
+];
+
+const FLOW_COLUMNS: Column<FlowNow>[] = [
+  text("Flow", ({ name }) => name),
+  text("UE", ({ ue }) => ue),
+  { group: "Mbit/s", head: "down", value: ({ down_mbps }) => down_mbps, show: fixed(2), first: true },
+  { group: "Mbit/s", head: "up", value: ({ up_mbps }) => up_mbps, show: fixed(2), first: true },
+  { group: "", head: "RTT (ms)", value: ({ round_trip_ms }) => round_trip_ms, show: fixed(1), first: true },
+  { group: "Packets by ECN on arrival", head: "ECT(1)", value: ({ ect1 }) => ect1, show: count, first: true },
+  { group: "Packets by ECN on arrival", head: "ECT(0)", value: ({ ect0 }) => ect0, show: count, first: true },
+  { group: "Packets by ECN on arrival", head: "Not-ECT", value: ({ not_ect }) => not_ect, show: count, first: true },
+  { group: "Packets by ECN on arrival", head: "CE", value: ({ ce }) => ce, show: count, first: true },
+  { group: "Packets", head: "marked", value: ({ marked }) => marked, show: count, first: true },
+  { group: "Packets", head: "dropped", value: ({ dropped }) => dropped, show: count, first: true },
 ];
 
 const MARK_COLUMNS: Column<MarkNow>[] = [

@@ -20,6 +20,10 @@ const past = { t_s, ues: { down_mbps: rows(10), up_mbps: rows(1), queue_p95_ms: 
 const state = (t, warning = null) => ({
   name: "5g-walking", t_s: t, lateness_us: { p50: 12, p99: 60, p999: 200 }, busy: 0.31, uplink_use: 0.2, warning,
   ues: NAMES.map((name, ue) => ({ name, channel: "pedestrian", law: "tide", down_mbps: 12.5 + ue, up_mbps: 1, queue_p95_ms: ue === 0 ? 5.5 : null, uplink_queue_p95_ms: null, marked: 7, ce_packets: 7, dropped: 0, mcs: 20, recommended_down_mbps: null, recommended_up_mbps: null })),
+  flows: [
+    { name: "tcp 192.0.2.1:443", ue: "desk", down_mbps: 12.345, up_mbps: 0.21, ect1: 12_345, ect0: 0, not_ect: 3, ce: 0, marked: 7, dropped: 1, round_trip_ms: 23.4 },
+    { name: "icmp 192.0.2.1", ue: "walker", down_mbps: 0, up_mbps: null, ect1: 0, ect0: 0, not_ect: 5, ce: 0, marked: 0, dropped: 0, round_trip_ms: null },
+  ],
   marks: [{ t_s: t - 1, flow: "desk tcp", packet: 3, verdict: "mark", law: "tide", rule: "height", estimated_ms: 11, queued_ms: 12 }],
 });
 
@@ -56,6 +60,12 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dar
     const { heads, rows: shown } = await tableText(page, "UEs now");
     assert.deepEqual(heads, ["UE", "Law", "Mbit/s", "queue p95 (ms)", "Mbit/s", "marked", "dropped", "MCS"]);
     assert.deepEqual(shown, [["desk", "tide", "12.50", "5.5", "1.00", "7", "0", "20"], ["walker", "tide", "13.50", "–", "1.00", "7", "0", "20"]]);
+    const flows = await tableText(page, "Flows now");
+    assert.deepEqual(flows.heads, ["Flow", "UE", "down", "up", "RTT (ms)", "ECT(1)", "ECT(0)", "Not-ECT", "CE", "marked", "dropped"]);
+    assert.deepEqual(flows.rows, [
+      ["tcp 192.0.2.1:443", "desk", "12.35", "0.21", "23.4", "12345", "0", "3", "0", "7", "1"],
+      ["icmp 192.0.2.1", "walker", "0.00", "–", "–", "0", "0", "5", "0", "0", "0"],
+    ]);
     assert.deepEqual((await tableText(page, "Last marks")).rows, [["59.750", "desk tcp", "mark", "tide: height", "11.0", "12.0"]]);
     assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
     assert.deepEqual(await faults(page), []);

@@ -19,6 +19,7 @@ mod round_trip;
 mod session;
 pub(crate) mod shell;
 mod snapshot;
+mod traffic;
 pub(crate) mod trial;
 mod trips;
 pub(crate) mod tunnels;

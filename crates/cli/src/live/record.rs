@@ -1,8 +1,10 @@
 //! Recorder of a live cell, and its result.
 
+use std::cmp::Reverse;
+
 use hdrhistogram::Histogram;
 use tidemark_cell::{BearerId, DropReason, Event as CellEvent, UeId, UeStats};
-use tidemark_core::{BitRate, Duration, Ecn, FlowId, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_marker::Verdict;
@@ -22,8 +24,10 @@ use tidemark_wire::mac::Direction;
 use super::flows::{Flow, Flows};
 use super::history::History;
 use super::price::Price;
+use super::snapshot::FlowSnapshot;
+use super::traffic::Traffic;
 use super::trips::Trips;
-use super::verdict::{self, Codepoints};
+use super::verdict;
 use super::warning::{BUSY_UPLINK, warnings};
 
 /// Shown as the law of bearers whose packets the CU marks.
@@ -37,8 +41,10 @@ pub(super) struct Recorder {
     is_du: bool,
     recorder: tidemark_record::Recorder,
     flows: Flows,
-    /// Codepoints of each flow, by the recorder's numbers.
-    codepoints: Vec<Codepoints>,
+    /// Traffic of each flow, by the recorder's numbers.
+    traffic: Vec<Traffic>,
+    /// Length of the last interval.
+    interval: Duration,
     /// The driver's last counters, and its other reports.
     last: Counters,
     machine: Machine,
@@ -78,7 +84,8 @@ impl Recorder {
             ues,
             is_du,
             flows: Flows::default(),
-            codepoints: Vec::new(),
+            traffic: Vec::new(),
+            interval: Duration::ZERO,
             last: Counters::default(),
             machine: Machine::default(),
             uplink_use: None,
@@ -118,12 +125,27 @@ impl Recorder {
         self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
     }
 
-    /// Codepoints of a flow.
-    fn codepoints(&mut self, flow: usize) -> &mut Codepoints {
-        if self.codepoints.len() <= flow {
-            self.codepoints.resize(flow + 1, Codepoints::default());
+    /// This many flows at most, the most active ones first.
+    pub(super) fn flows_now(&self, count: usize) -> Vec<FlowSnapshot> {
+        let mut ranked: Vec<_> = self.flows.iter().zip(&self.traffic).enumerate().collect();
+        ranked.sort_by_key(|(_, (_, traffic))| Reverse(traffic.activity()));
+        let now = self.last.at;
+        let row = |(number, (flow, traffic)): (usize, (&Flow, &Traffic))| FlowSnapshot {
+            name: flow.name.clone(),
+            ue: self.ues[flow.ue].name.clone(),
+            marked: (!self.is_du).then(|| traffic.codepoints.marks()),
+            round_trip_ms: self.trips.median(now, number).map(Duration::as_millis_f64),
+            ..FlowSnapshot::of(traffic, self.interval)
+        };
+        ranked.into_iter().take(count).map(row).collect()
+    }
+
+    /// Traffic of a flow.
+    fn traffic(&mut self, flow: usize) -> &mut Traffic {
+        if self.traffic.len() <= flow {
+            self.traffic.resize(flow + 1, Traffic::default());
         }
-        &mut self.codepoints[flow]
+        &mut self.traffic[flow]
     }
 
     /// Sentences on each flow's answer to marks, and on the marks' cost. A DU has none, because its CU marks.
@@ -131,7 +153,8 @@ impl Recorder {
         if self.is_du {
             return Vec::new();
         }
-        let flows = self.flows.iter().map(|flow| flow.name.as_str()).zip(self.codepoints.iter().copied());
+        let codepoints = self.traffic.iter().map(|traffic| traffic.codepoints);
+        let flows = self.flows.iter().map(|flow| flow.name.as_str()).zip(codepoints);
         verdict::sentences(flows).into_iter().chain(self.price.sentence()).collect()
     }
 
@@ -206,8 +229,8 @@ impl Recorder {
             (*said, *marks) = (laws, marked(*marks));
         }
         result.ues.iter_mut().for_each(|UeResult { marked: marks, .. }| *marks = marked(*marks));
-        for (flow, codepoints) in result.flows.iter_mut().zip(&self.codepoints) {
-            flow.gave_way = codepoints.gave_way().filter(|_| !self.is_du);
+        for (flow, traffic) in result.flows.iter_mut().zip(&self.traffic) {
+            flow.gave_way = traffic.codepoints.gave_way().filter(|_| !self.is_du);
         }
         result.live = Some(self.machine_result(whole, device_drops).rounded());
         result.events = history.events().to_vec();
@@ -226,6 +249,7 @@ impl Observer for Recorder {
                 let (sent, size, ecn) = (packet.payload.arrived, packet.size, packet.ecn);
                 let arrival = Arrival { sent, size, ecn, waited: None, in_routers: Duration::ZERO, drb, delay };
                 let flow = self.flow(packet.flow, ue, None);
+                self.traffic(flow).delivered(at, size);
                 // Senders are other programs, so no feedback is awaited.
                 self.recorder.marks.arrived(flow, packet.payload.number, at, (None, delay), 0);
                 Event::Arrived { flow, ue: Some(index), arrival }
@@ -235,7 +259,7 @@ impl Observer for Recorder {
                     self.price.marked();
                     let (flow, size) = (self.flow(packet.flow, ue, None), packet.size);
                     if decision.verdict == Verdict::Mark {
-                        self.codepoints(flow).marked();
+                        self.traffic(flow).codepoints.marked();
                     }
                     let Stamped { number: packet, arrived: sent, .. } = packet.payload;
                     let (ue, queue, decision) = (ue.0, Some(queue), *decision);
@@ -248,8 +272,10 @@ impl Observer for Recorder {
             CellEvent::Dropped { direction: Direction::Uplink, .. } => Event::UplinkDropped { ue: index, drb },
             CellEvent::Dropped { packet, reason, .. } => {
                 let flow = self.flow(packet.flow, ue, None);
+                let traffic = self.traffic(flow);
+                traffic.dropped += 1;
                 if matches!(reason, DropReason::Law | DropReason::QueueFull) {
-                    self.codepoints(flow).dropped();
+                    traffic.codepoints.dropped();
                 }
                 self.recorder.marks.lost(flow, packet.payload.number, reason);
                 Event::Dropped { flow }
@@ -275,13 +301,19 @@ impl Observer for Recorder {
                 {
                     self.recorder.handle(at, Event::RoundTrip { flow, rtt });
                 }
-                self.codepoints(flow).came(ecn(bytes).unwrap_or(Ecn::NotEct));
+                self.traffic(flow).codepoints.came(ecn(bytes).unwrap_or(Ecn::NotEct));
                 Event::Sent { flow }
             }
             DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
-            DriverEvent::Overloaded { ue, flow, up: None } => Event::Dropped { flow: self.flow(flow, ue, None) },
+            DriverEvent::Overloaded { ue, flow, up: None } => {
+                let flow = self.flow(flow, ue, None);
+                self.traffic(flow).dropped += 1;
+                Event::Dropped { flow }
+            }
             DriverEvent::ToCore { bytes, .. } => {
                 let Some((flow, rtt)) = self.trips.pass_up(at, bytes) else { return };
+                self.traffic(flow).sent(at, Bytes(bytes.len() as u64));
+                let Some(rtt) = rtt else { return };
                 Event::RoundTrip { flow, rtt }
             }
             DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,
@@ -295,6 +327,8 @@ impl Observer for Recorder {
             self.uplink_busy += progress.now.since(self.last.at);
         }
         self.price.sample(&self.last, progress, self.recorder.counts(progress.now));
+        self.interval = progress.now.since(self.last.at);
+        self.traffic.iter_mut().for_each(Traffic::sample);
         self.last = Counters {
             at: progress.now,
             ues: progress.ues.to_vec(),

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tidemark_core::Duration;
+use tidemark_core::{Duration, Ecn};
 use tidemark_record::marks::Latest;
+use tidemark_record::unit::mbps;
 use tidemark_sim::Lateness;
 
 use super::admission;
 use super::exposition::{Exposition, label, rows};
+use super::traffic::Traffic;
 
 rows! {
     /// A live cell at one time.
@@ -20,6 +22,8 @@ rows! {
         pub t_s: f64,
         /// UEs in the scenario's order.
         pub ues: Vec<UeSnapshot>,
+        /// Flows of programs, the most active ones first.
+        pub flows: Vec<FlowSnapshot>,
         /// Lateness of the cell's deadlines, in microseconds.
         pub lateness_us: Option<Lateness>,
         /// Share of a processor that the cell's thread used.
@@ -83,8 +87,37 @@ rows! {
         /// Rate recommended last for the uplink, likewise.
         pub recommended_up_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"uplink\"" * 1e6),
     }
+
+    /// A flow of a program at one time; rates are of the last interval, counters from the flow's start.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub(crate) struct FlowSnapshot {
+        /// Name of the flow.
+        pub name: String,
+        /// UE of the flow.
+        pub ue: String,
+        /// Rate of the flow.
+        pub down_mbps: f64 = gauge("bits_per_second", "direction=\"downlink\"" * 1e6),
+        /// Rate from the UE; absent where none of its packets were seen.
+        pub up_mbps: Option<f64> = gauge("bits_per_second", "direction=\"uplink\"" * 1e6),
+        /// Packets from the core, by the ECN field that they arrived with.
+        pub ect1: u64 = counter("packets_total", "ecn=\"ECT(1)\""),
+        /// Packets that arrived with ECT(0).
+        pub ect0: u64 = counter("packets_total", "ecn=\"ECT(0)\""),
+        /// Packets that arrived with Not-ECT.
+        pub not_ect: u64 = counter("packets_total", "ecn=\"Not-ECT\""),
+        /// Packets that arrived with CE.
+        pub ce: u64 = counter("packets_total", "ecn=\"CE\""),
+        /// Packets that the law marked; absent at a DU, whose CU knows it.
+        pub marked: Option<u64> = counter("marked_packets_total"),
+        /// Packets dropped on the way to the UE.
+        pub dropped: u64 = counter("dropped_packets_total"),
+        /// Median of the recent round trips that the cell sees in the flow's packets; absent where it sees none.
+        pub round_trip_ms: Option<f64> = gauge("round_trip_seconds" / 1e3),
+    }
 }
 
+/// Most flows in a snapshot.
+pub(super) const MAX_FLOWS: usize = 50;
 /// Number of marks in a snapshot.
 pub(super) const LAST_MARKS: usize = 8;
 
@@ -125,6 +158,23 @@ impl MarkSnapshot {
     }
 }
 
+impl FlowSnapshot {
+    /// Counters and rates of this traffic, after an interval of this length.
+    pub(super) fn of(traffic: &Traffic, interval: Duration) -> Self {
+        let codepoints = &traffic.codepoints;
+        Self {
+            down_mbps: mbps(traffic.down(), interval),
+            up_mbps: traffic.up().map(|up| mbps(up, interval)),
+            ect1: codepoints.with(Ecn::Ect1),
+            ect0: codepoints.with(Ecn::Ect0),
+            not_ect: codepoints.with(Ecn::NotEct),
+            ce: codepoints.with(Ecn::Ce),
+            dropped: traffic.dropped,
+            ..Self::default()
+        }
+    }
+}
+
 impl UeSnapshot {
     /// Rates recommended last, for the downlink and, with an arrow, for the uplink.
     pub(crate) fn recommended(&self) -> String {
@@ -153,6 +203,8 @@ impl Snapshot {
     pub(crate) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         text.rows("", self.ues.iter().map(|ue| (label("ue", &ue.name), ue)));
+        let labels = |flow: &FlowSnapshot| format!("{},{}", label("flow", &flow.name), label("ue", &flow.ue));
+        text.rows("flow_", self.flows.iter().map(|flow| (labels(flow), flow)));
         text.rows("", [(String::new(), self)].into_iter());
         if let Some(late) = self.lateness_us {
             let quantiles = [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)];

@@ -31,10 +31,15 @@ impl Trips {
         self.measures[flow].pass(at, Way::Down, &headers, bytes)
     }
 
-    /// Looks at a packet from a UE, and gives the flow that it answers with a round trip that ends with it.
-    pub(super) fn pass_up(&mut self, at: Instant, bytes: &[u8]) -> Option<(usize, Duration)> {
+    /// Looks at a packet from a UE, and gives the flow that it answers and a round trip that ends with it.
+    pub(super) fn pass_up(&mut self, at: Instant, bytes: &[u8]) -> Option<(usize, Option<Duration>)> {
         let headers = Headers::parse(bytes).ok()?;
         let flow = *self.numbers.get(&headers.five_tuple.reversed())?;
-        Some((flow, self.measures[flow].pass(at, Way::Up, &headers, bytes)?))
+        Some((flow, self.measures[flow].pass(at, Way::Up, &headers, bytes)))
+    }
+
+    /// Median of a flow's recent round trips; `None` where none can be seen.
+    pub(super) fn median(&self, now: Instant, flow: usize) -> Option<Duration> {
+        self.measures.get(flow)?.median(now)
     }
 }

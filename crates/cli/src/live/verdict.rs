@@ -40,6 +40,16 @@ impl Codepoints {
         self.dropped += u64::from(self.marked > 0);
     }
 
+    /// Packets that arrived with this codepoint.
+    pub(super) fn with(&self, ecn: Ecn) -> u64 {
+        self.came[usize::from(ecn.bits() & 3)]
+    }
+
+    /// Marks of the law.
+    pub(super) fn marks(&self) -> u64 {
+        self.marked
+    }
+
     fn packets(&self) -> u64 {
         self.came.iter().sum()
     }
@@ -55,10 +65,11 @@ impl Codepoints {
     }
 
     fn verdict(&self) -> String {
-        let came = |ecn: Ecn| self.came[usize::from(ecn.bits() & 3)];
-        let (l4s, classic) = (came(Ecn::Ect1), came(Ecn::Ect0));
+        let (l4s, classic) = (self.with(Ecn::Ect1), self.with(Ecn::Ect0));
         let asked = match (l4s, classic) {
-            (0, 0) if came(Ecn::Ce) > 0 => return "all of its packets came with CE: another hop marks them".into(),
+            (0, 0) if self.with(Ecn::Ce) > 0 => {
+                return "all of its packets came with CE: another hop marks them".into();
+            }
             (0, 0) => return "asked for no L4S: can't be marked".into(),
             (l4s, classic) if l4s >= classic => "L4S",
             _ => "classic ECN",

@@ -15,7 +15,7 @@ use super::modem::Inbox;
 use super::past::Past;
 use super::pcap::Capture;
 use super::record::{AT_CU, Recorder, lateness};
-use super::snapshot::{LAST_MARKS, MarkSnapshot, Snapshot, UeSnapshot};
+use super::snapshot::{LAST_MARKS, MAX_FLOWS, MarkSnapshot, Snapshot, UeSnapshot};
 use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
@@ -195,6 +195,7 @@ impl Observer for Watch {
             name: self.name.clone(),
             t_s: progress.now.as_secs_f64(),
             ues: Vec::new(),
+            flows: self.recorder.flows_now(MAX_FLOWS),
             lateness_us: late,
             busy,
             packets_in: counters.downlink + counters.uplink,
@@ -395,6 +396,49 @@ mod tests {
             assert_eq!((&*rows[8].lost, rows[8].arrived_s), ("full queue", None));
             assert_eq!((&*rows[9].lost, rows[9].arrived_s), ("", None), "it is under way");
         }
+    }
+
+    #[test]
+    fn each_flow_has_its_rates_and_packets_and_what_nobody_measured_is_absent() {
+        for is_du in [true, false] {
+            let (mut watch, shared) = watch(is_du);
+            watch.handle_driver(Instant::ZERO, &FROM_CORE);
+            watch.handle_driver(Instant::ZERO, &DriverEvent::Overloaded { ue: UeId(0), flow: FLOW, up: None });
+            let (packet, delay) = (packet(100, Ecn::Ect1), DelaySplit::default());
+            watch.handle_cell(Instant::ZERO, BEARER, &decided(&packet, Verdict::Mark));
+            watch.handle_cell(Instant::ZERO, BEARER, &CellEvent::Delivered { packet: &packet, sn: 0, delay });
+            sample(&mut watch, UeStats::default(), IN_TIME);
+            let flows = shared.latest().flows;
+            let flow = &flows[0];
+            assert_eq!((flows.len(), flow.name.as_str(), flow.ue.as_str()), (1, "unreadable", "walker"));
+            // 100 bytes in 100 ms.
+            assert_eq!((flow.down_mbps, flow.up_mbps, flow.round_trip_ms), (0.008, None, None));
+            assert_eq!((flow.not_ect, flow.ect1, flow.dropped), (1, 0, 1));
+            assert_eq!(flow.marked, (!is_du).then_some(1), "a DU's CU marks");
+            let metrics = shared.latest().prometheus();
+            let labels = "{flow=\"unreadable\",ue=\"walker\",";
+            assert!(
+                metrics.contains(&format!("tidemark_flow_packets_total{labels}ecn=\"Not-ECT\"}} 1\n")),
+                "{metrics}"
+            );
+            assert!(!metrics.contains("tidemark_flow_round_trip") && !metrics.contains("\"uplink\""));
+            sample(&mut watch, UeStats::default(), IN_TIME);
+            assert_eq!(shared.latest().flows[0].down_mbps, 0.0, "idle now");
+        }
+    }
+
+    #[test]
+    fn the_most_active_flows_are_shown_and_no_more_than_fifty() {
+        let (mut watch, shared) = watch(false);
+        for flow in 0..60 {
+            let packet = Packet { flow: FlowId(flow), ..packet(100 + u64::from(flow), Ecn::Ect1) };
+            let event = CellEvent::Delivered { packet: &packet, sn: 0, delay: DelaySplit::default() };
+            watch.handle_cell(Instant::ZERO, BEARER, &event);
+        }
+        sample(&mut watch, UeStats::default(), IN_TIME);
+        let rates: Vec<_> = shared.latest().flows.iter().map(|flow| flow.down_mbps).collect();
+        assert_eq!((rates.len(), rates[0]), (MAX_FLOWS, 159.0 * 8e-6 / 0.1));
+        assert!(rates.is_sorted_by(|a, b| a >= b));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! measured; their sum is the sender's round trip.
 
 mod media;
+mod median;
 mod recent;
 mod spin;
 mod tcp;
@@ -11,6 +12,7 @@ use tidemark_wire::ip::Headers;
 use tidemark_wire::{tcp as segment, udp};
 
 use self::media::Media;
+use self::median::Median;
 use self::spin::Spin;
 use self::tcp::Tcp;
 
@@ -42,11 +44,23 @@ pub(super) struct RoundTrip {
     tcp: Tcp,
     spin: Spin,
     media: Media,
+    median: Median,
 }
 
 impl RoundTrip {
     /// Looks at an IP packet with these headers that passes now, and gives a round trip that ends with it.
     pub(super) fn pass(&mut self, now: Instant, way: Way, headers: &Headers, bytes: &[u8]) -> Option<Duration> {
+        let trip = self.measure(now, way, headers, bytes)?;
+        self.median.add(now, trip);
+        Some(trip)
+    }
+
+    /// Median of the recent round trips; `None` where there were none.
+    pub(super) fn median(&self, now: Instant) -> Option<Duration> {
+        self.median.at(now)
+    }
+
+    fn measure(&mut self, now: Instant, way: Way, headers: &Headers, bytes: &[u8]) -> Option<Duration> {
         let transport = bytes.get(headers.transport.clone()?)?;
         match headers.five_tuple.protocol {
             segment::PROTOCOL => self.tcp.pass(now, way, &segment::Packet::new_checked(transport).ok()?),
