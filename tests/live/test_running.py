@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -151,6 +152,40 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     events.close()
     cell.process.terminate()
     cell.finish()
+
+
+def test_the_page_does_what_ctl_does_for_whoever_has_the_token(shell, tmp_path, nothing_left):
+    options = ["--cell", "5g-static", "--web", "0", "--web-control"]
+    cell = shell(*options, command=["sleep", "20"], out=tmp_path / "out")
+    address, token = re.search(r"(http://[\d.:]+/)#token=(\w{32})\n", cell.process.stderr.readline()).groups()
+
+    def post(*words, token=token):
+        headers = {"Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(address + "ctl", "\n".join(words).encode(), headers)
+        try:
+            return urllib.request.urlopen(request).read().decode()
+        except urllib.error.HTTPError as error:
+            return f"{error.code}: {error.read().decode()}"
+
+    events = urllib.request.urlopen(address + "events")
+
+    def settings():
+        """Kinds and numbers of the UE's channel and law, as the stream has them next."""
+        while events.readline() != b"event: controls\n":
+            pass
+        channel, law = json.loads(events.readline()[6:])["ues"][0]["settings"]
+        return channel["kind"], law["kind"], [dial["value"] for dial in law["dials"]]
+
+    assert settings() == ("static", "tide", [10])
+    assert post("set", "marker.law=ramp", "marker.high=20 ms") == "ue: changed law or threshold\n"
+    assert settings() == ("static", "ramp", [5, 20])
+    assert post("outage", "ue", "100 ms") == post("handover", "ue") == ""
+    assert post("outage", "nobody", "1 s").startswith("400: there is no UE `nobody`")
+    assert post("handover", "ue", token="0" * 32).startswith("403: the token is missing or wrong")
+    events.close()
+    cell.process.terminate()
+    cell.finish()
+    assert [event["event"] for event in cell.summary()["events"]] == ["set", "outage", "handover"]
 
 
 @pytest.mark.brief

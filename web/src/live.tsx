@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { type CellNow, followed, MOST, NO_PAST, type Past } from "./cell.ts";
+import { type Controlled, sender, tokenIn } from "./controls.ts";
 import { LivePage } from "./parts/LivePage.tsx";
 import "./style.css";
 import { startTheme } from "./theme.ts";
@@ -10,11 +11,13 @@ import { startTheme } from "./theme.ts";
 const main = document.getElementById("live") as HTMLElement;
 const now = signal<CellNow | null>(null);
 const past = signal<Past>(NO_PAST);
+const controlled = signal<Controlled | null>(null);
 const ended = signal(false);
+const token = tokenIn(location.hash);
 
 startTheme();
 main.replaceChildren();
-render(<LivePage now={now} past={past} ended={ended} />, main);
+render(<LivePage now={now} past={past} ended={ended} controlled={controlled} send={token === null ? null : sender(token)} />, main);
 
 /** Follows the cell's stream: first comes its past, then its state, again and again. */
 function listen(): void {
@@ -23,6 +26,7 @@ function listen(): void {
     ended.value = false;
     past.value = JSON.parse(data) as Past;
   });
+  events.addEventListener("controls", ({ data }) => (controlled.value = JSON.parse(data) as Controlled));
   events.onmessage = ({ data }) => {
     const state = JSON.parse(data) as CellNow;
     past.value = followed(past.value, state);

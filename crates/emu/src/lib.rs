@@ -49,6 +49,7 @@ mod refused;
 pub mod routing;
 pub mod signals;
 mod source;
+mod token;
 mod tun;
 
 pub use bearers::{Bearers, laws};
@@ -68,4 +69,5 @@ pub use n3::{N3, Session};
 pub use observer::{Counters, DriverEvent, Observer, Progress};
 pub use refused::Refused;
 pub use source::Sources;
+pub use token::Token;
 pub use tun::Tun;

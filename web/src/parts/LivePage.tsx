@@ -1,7 +1,9 @@
 import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { CellNow, Drawn, FlowNow, MarkNow, Past, UeNow } from "../cell.ts";
 import { type Column, text } from "../columns.ts";
+import type { Controlled, Send } from "../controls.ts";
 import { Ensemble } from "../ensemble.ts";
 import type { Fact } from "../facts.ts";
 import { count, figure, fixed, percent, plain, withUnit } from "../format.ts";
@@ -9,6 +11,7 @@ import type { Picture } from "../picture.ts";
 import { choose, currentChoice } from "../theme.ts";
 import { View } from "../view.ts";
 import { Choices } from "./Choices.tsx";
+import { Controls } from "./Controls.tsx";
 import { Facts } from "./Facts.tsx";
 import { Section } from "./Section.tsx";
 import { Wide } from "./Stacks.tsx";
@@ -18,16 +21,20 @@ interface Props {
   now: Signal<CellNow | null>;
   past: Signal<Past>;
   ended: Signal<boolean>;
+  controlled: Signal<Controlled | null>;
+  /** Sends commands; null for a page that has no token. */
+  send: Send | null;
 }
 
 /** Page of a live cell: its state, and what it did since its start. */
-export function LivePage({ now, past, ended }: Props) {
+export function LivePage({ now, past, ended, controlled, send }: Props) {
   const cell = now.value;
   if (cell === null) return <h1>{ended.value ? "The cell can't be reached" : "Connecting to the cell"}</h1>;
-  return <Running cell={cell} past={past.value} hasEnded={ended.value} />;
+  const controls = controlled.value && send && <Controls controlled={controlled.value} send={send} />;
+  return <Running cell={cell} past={past.value} hasEnded={ended.value} controls={controls} />;
 }
 
-function Running({ cell, past, hasEnded }: { cell: CellNow; past: Past; hasEnded: boolean }) {
+function Running({ cell, past, hasEnded, controls }: { cell: CellNow; past: Past; hasEnded: boolean; controls: ComponentChildren }) {
   const names = cell.ues.map(({ name }) => name);
   const ues = useMemo(() => new Ensemble("UE", names, [], [0]), [String(names)]);
   const view = useMemo(() => new View([0, 1]), []);
@@ -46,6 +53,7 @@ function Running({ cell, past, hasEnded }: { cell: CellNow; past: Past; hasEnded
       <Section id="ues" title="UEs">
         <Table caption="UEs now" rows={cell.ues} columns={COLUMNS} ensemble={ues} />
       </Section>
+      {controls}
       {cell.flows.length > 0 && (
         <Section id="flows" title="Flows">
           <Table caption="Flows now" rows={cell.flows} columns={FLOW_COLUMNS} />

@@ -30,22 +30,46 @@ const state = (t, warning = null) => ({
 /** @param {string} event @param {unknown} data */
 const message = (event, data) => `${event === "" ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
 
-/** @param {string} stream @param {{ width?: number, colorScheme?: "light" | "dark" }} [screen] */
-async function open(stream, { width = 1440, colorScheme = "light" } = {}) {
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+/** @param {string} name @param {number} value */
+const dial = (name, value) => ({ name, key: `ue.1.marker.${name}`, unit: "ms", suffix: " ms", value, min: 0.5, max: 100, step: 0.5 });
+/** Controls of two UEs, of which the second has this law. @param {string} law @param {ReturnType<typeof dial>[]} dials */
+const controls = (law, dials) => ({
+  ues: NAMES.map((name, ue) => ({
+    name,
+    settings: [
+      { name: "Channel", first: null, key: `ue.${ue}.channel.model`, kind: "pedestrian", kinds: ["static", "pedestrian", "vehicular", "fixed"], dials: [{ name: "SNR", key: `ue.${ue}.channel.snr_db`, unit: "dB", suffix: "", value: 22, min: -10, max: 40, step: 0.5 }] },
+      { name: "Law", first: ue === 0 ? null : 'ue.1.marker={ law = "tide" }', key: `ue.${ue}.marker.law`, kind: law, kinds: ["none", "ramp", "tide"], dials },
+    ],
+  })),
+});
+
+/**
+ * Opens the page; what it posts is in `posted`, and `no` is refused.
+ * @param {string} stream @param {{ width?: number, colorScheme?: "light" | "dark", fragment?: string }} [screen]
+ */
+async function open(stream, { width = 1440, colorScheme = "light", fragment = "" } = {}) {
+  /** @type {[authorization: string | undefined, body: string | null][]} */
+  const posted = [];
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
   const page = await context.newPage();
   /** @type {string[]} */
   const complaints = [];
   page.on("console", (said) => ["error", "warning"].includes(said.type()) && complaints.push(said.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
-  await page.route("http://localhost:1/**", (route) =>
-    route.request().url().endsWith("/events")
-      ? route.fulfill({ contentType: "text/event-stream", body: stream })
-      : route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(new URL("live.html", dist), "utf8") }),
-  );
-  await page.goto("http://localhost:1/");
+  await page.route("http://localhost:1/**", (route) => {
+    const path = new URL(route.request().url()).pathname;
+    if (path === "/events") return route.fulfill({ contentType: "text/event-stream", body: stream });
+    if (path !== "/ctl") return route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(new URL("live.html", dist), "utf8") });
+    const body = route.request().postData();
+    posted.push([route.request().headers().authorization, body]);
+    const isRefused = body?.endsWith("none");
+    return route.fulfill({ status: isRefused ? 400 : 200, contentType: "text/plain", body: isRefused ? "law: not now\n" : "walker: changed\n" });
+  });
+  await page.goto(`http://localhost:1/${fragment}`);
   await settle(page);
-  return { page, complaints };
+  return { page, complaints, posted };
 }
 
 const stream = message("past", past) + [60.25, 60.5, 60.75].map((t) => message("", state(t))).join("");
@@ -75,6 +99,58 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dar
     await page.context().close();
   });
 }
+
+const commanded = message("controls", controls("ramp", [dial("low", 5), dial("high", 10)])) + stream;
+
+for (const [colorScheme, width] of /** @type {const} */ ([["light", 390], ["dark", 1440]])) {
+  test(`${colorScheme}, ${width} px: a page with the token sends the commands of \`tidemark ctl\``, async () => {
+    const { page, complaints, posted } = await open(commanded, { width, colorScheme, fragment: `#token=${TOKEN}` });
+    const region = page.locator("#controls");
+    await region.getByRole("combobox", { name: "UE", exact: true }).selectOption("walker");
+    await region.getByLabel("Channel", { exact: true }).selectOption("static");
+    await region.getByLabel("Law", { exact: true }).selectOption("tide");
+    await region.getByLabel("low in ms").fill("7.5");
+    await region.getByLabel("low in ms").press("Enter");
+    await region.getByLabel("high", { exact: true }).press("ArrowRight");
+    await region.getByLabel("Length in ms").fill("250");
+    await region.getByRole("button", { name: "Outage" }).click();
+    await region.getByRole("button", { name: "Handover" }).click();
+    const first = 'ue.1.marker={ law = "tide" }';
+    assert.deepEqual(posted.map(([, body]) => body?.split("\n")), [
+      ["set", "ue.1.channel.model=static"],
+      ["set", first, "ue.1.marker.law=tide"],
+      ["set", first, "ue.1.marker.low=7.5 ms"],
+      ["set", first, "ue.1.marker.high=10.5 ms"],
+      ["outage", "walker", "250 ms"],
+      ["handover", "walker"],
+    ]);
+    assert.deepEqual([...new Set(posted.map(([authorization]) => authorization))], [`Bearer ${TOKEN}`]);
+    assert.equal(await region.getByRole("status").innerText(), "tidemark ctl handover walker: walker: changed");
+    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
+    assert.deepEqual(await faults(page), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+    await page.screenshot({ path: shot(`live-controls-${colorScheme}-${width}`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+}
+
+test("a refused command says why, and what held before is shown", async () => {
+  const { page } = await open(commanded, { fragment: `#token=${TOKEN}` });
+  const law = page.locator("#controls").getByLabel("Law", { exact: true });
+  await law.selectOption("none");
+  await page.getByText("refused: law: not now").waitFor();
+  assert.equal(await law.inputValue(), "ramp");
+  await page.context().close();
+});
+
+test("a page without the token, or of a cell that takes no commands, has no controls", async () => {
+  for (const [said, fragment] of /** @type {const} */ ([[commanded, ""], [stream, `#token=${TOKEN}`]])) {
+    const { page } = await open(said, { fragment });
+    assert.equal(await page.locator("#controls").count(), 0);
+    await page.context().close();
+  }
+});
 
 test("what comes goes on where the past ends, and the cursor reads it", async () => {
   const { page, complaints } = await open(stream);

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration as Wait;
 
@@ -19,9 +19,10 @@ use tidemark_record::fields::Rounded as _;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Event, EventKind};
 
+use super::controls::Controls;
 use super::view;
 use super::watch::Shared;
-use super::web::Source;
+use super::web::{Commands, Source};
 
 /// Longest request in bytes.
 const MAX_REQUEST: u64 = 64 * 1024;
@@ -198,17 +199,10 @@ pub(crate) struct Server {
     about: String,
 }
 
-impl Server {
-    /// Answers at this socket until the process ends.
-    pub(crate) fn start(
-        path: &Path,
-        scenario: &Scenario,
-        control: Control,
-        shared: Shared,
-        about: String,
-    ) -> Result<()> {
-        let server = Self { scenario: Mutex::new(scenario.clone()), control, shared, about };
-        listen(path, move |words| server.handle(words))
+impl Commands for Server {
+    fn controls(&self) -> String {
+        let scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
+        serde_json::to_string(&Controls::new(&scenario, self.shared.is_du())).unwrap_or_default()
     }
 
     fn handle(&self, words: &[&str]) -> std::result::Result<String, String> {
@@ -229,6 +223,19 @@ impl Server {
             }
             _ => Err(UNKNOWN.into()),
         }
+    }
+}
+
+impl Server {
+    /// Takes commands for the cell of this scenario.
+    pub(crate) fn new(scenario: &Scenario, control: Control, shared: Shared, about: String) -> Arc<Self> {
+        Arc::new(Self { scenario: Mutex::new(scenario.clone()), control, shared, about })
+    }
+
+    /// Answers at this socket until the process ends.
+    pub(crate) fn listen(self: &Arc<Self>, path: &Path) -> Result<()> {
+        let server = Arc::clone(self);
+        listen(path, move |words| server.handle(words))
     }
 
     fn ue(&self, name: &str) -> std::result::Result<UeId, String> {

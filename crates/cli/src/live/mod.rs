@@ -2,6 +2,7 @@
 
 mod admission;
 pub(crate) mod control;
+mod controls;
 pub(crate) mod cu;
 mod exposition;
 mod flows;

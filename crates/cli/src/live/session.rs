@@ -23,6 +23,7 @@ use tidemark_sim::{Lateness, RunResult};
 
 use super::modem::Inbox;
 use super::watch::{Shared, Watch};
+use super::web::Desk;
 use super::{control, modem, pcap, web};
 use crate::folder::{self, Force};
 use crate::results::write;
@@ -50,6 +51,10 @@ pub(super) struct Options {
     /// Serve the live view and Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
+    /// Let the page change channels and laws, and cause outages and handovers, as `tidemark ctl` does; its address has a secret
+    /// token
+    #[arg(long, requires = "web")]
+    web_control: bool,
 }
 
 /// Commands at a live cell's UEs and servers, and the cell's surroundings.
@@ -210,9 +215,12 @@ impl Options {
         let link = Link { cell: site.cell, core, ues: tuns, wire: self.round_trip / 2 };
         let (driver, cell) = self.prepare(scenario, link, inbox)?;
         modem::serve(modems, outbox, &cell.control);
-        control::Server::start(&lease.socket(), scenario, cell.control.clone(), cell.shared.clone(), about)?;
+        let server = control::Server::new(scenario, cell.control.clone(), cell.shared.clone(), about);
+        server.listen(&lease.socket())?;
         if let Some(port) = self.web {
-            eprintln!("tidemark: live view at http://{}/", web::start(port, cell.shared.clone())?);
+            let desk = self.web_control.then(|| Desk::new(server)).transpose()?;
+            let fragment = desk.as_ref().map(Desk::fragment).unwrap_or_default();
+            eprintln!("tidemark: live view at http://{}/{fragment}", web::start(port, cell.shared.clone(), desk)?);
         }
         let ended = endings.clone();
         let driver = thread::spawn(move || {

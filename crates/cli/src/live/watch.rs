@@ -49,6 +49,11 @@ impl Board {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario, self.is_du);
     }
 
+    /// True for a DU, whose laws run in the CU.
+    pub(crate) fn is_du(&self) -> bool {
+        self.is_du
+    }
+
     /// Adds an event of the cell.
     pub(crate) fn happened(&self, event: Event) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).happened(event);

@@ -1,6 +1,10 @@
-//! `--web`: serves the live view as a page with server-sent events, and Prometheus' counters, on loopback only.
+//! `--web`: serves the live view as a page with server-sent events, and Prometheus' counters, on loopback only. `--web-control`
+//! adds commands.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write};
+mod desk;
+mod head;
+
+use std::io::{BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
@@ -9,10 +13,11 @@ use std::time::Duration;
 use miette::{Result, miette};
 use tidemark_emu::{Connections, Deadline};
 
-/// Time for a whole request head, and for a whole answer or event.
+pub(crate) use self::desk::{Commands, Desk};
+use self::head::Head;
+
+/// Time for a whole request, and for a whole answer or event.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest request head in bytes.
-const MAX_HEAD: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
 
 /// State of a running live cell or CU, as text; `None` once it has ended.
@@ -29,59 +34,81 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn metrics(&self) -> Option<String>;
 }
 
+/// Served parts of a cell.
+struct Site<S> {
+    source: Arc<S>,
+    /// Commands, if the page may send them.
+    desk: Option<Desk>,
+}
+
 /// Serves until the process ends; gives the address.
-pub(super) fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
+pub(super) fn start<S: Source>(port: u16, source: Arc<S>, desk: Option<Desk>) -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
     let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
-    let connections = Arc::new(Connections::default());
+    let (connections, site) = (Arc::new(Connections::default()), Arc::new(Site { source, desk }));
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let Ok(Some(connection)) = Connections::admit(&connections, &stream) else { continue };
-            let shared = Arc::clone(&shared);
+            let site = Arc::clone(&site);
             thread::spawn(move || {
                 // A browser that has gone is not an error.
-                let _ = answer(&stream, &*shared, || connection.has_asked());
+                let _ = site.answer(&stream, || connection.has_asked());
             });
         }
     });
     Ok(address)
 }
 
-fn answer<S: Source>(stream: &TcpStream, shared: &S, has_asked: impl FnOnce()) -> std::io::Result<()> {
-    let mut lines = BufReader::new(Deadline::new(stream, PATIENCE).take(MAX_HEAD)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    let mut host = String::new();
-    for line in lines {
-        let line = line?;
-        if line.is_empty() {
-            break;
+impl<S: Source> Site<S> {
+    fn answer(&self, stream: &TcpStream, has_asked: impl FnOnce()) -> std::io::Result<()> {
+        let mut request = BufReader::new(Deadline::new(stream, PATIENCE));
+        let head = Head::read(&mut request)?;
+        has_asked();
+        let stream = Deadline::new(stream, PATIENCE);
+        if !head.is_for_this_machine() {
+            return reply(stream, "403 Forbidden", TEXT, "this page is for this machine only\n");
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("host")
-        {
-            host = value.trim().into();
+        match (head.method.as_str(), head.path.as_str(), S::PAGE, &self.desk) {
+            ("GET", "/", Some(page), _) => reply(stream, "200 OK", "text/html; charset=utf-8", page),
+            ("GET", "/metrics", ..) => {
+                let metrics = self.source.metrics().unwrap_or_default();
+                reply(stream, "200 OK", "text/plain; version=0.0.4", &metrics)
+            }
+            ("GET", "/events", ..) => self.events(stream),
+            ("POST", "/ctl", _, Some(desk)) => {
+                let (status, text) = desk.answer(&head, &mut request)?;
+                reply(stream, status, TEXT, &text)
+            }
+            (_, _, Some(_), _) => reply(stream, "404 Not Found", TEXT, "there are /, /events and /metrics\n"),
+            (_, _, None, _) => reply(stream, "404 Not Found", TEXT, "there are /events and /metrics\n"),
         }
     }
-    has_asked();
-    let mut stream = Deadline::new(stream, PATIENCE);
-    // A foreign page whose name resolves to this machine must not read anything (DNS rebinding).
-    let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
-    if !matches!(name, "localhost" | "127.0.0.1") {
-        return reply(&mut stream, "403 Forbidden", "text/plain", "this page is for this machine only\n");
-    }
-    let path = request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
-    match (path, S::PAGE) {
-        (Some("/"), Some(page)) => reply(&mut stream, "200 OK", "text/html; charset=utf-8", page),
-        (Some("/metrics"), _) => {
-            reply(&mut stream, "200 OK", "text/plain; version=0.0.4", &shared.metrics().unwrap_or_default())
+
+    fn events(&self, mut stream: Deadline<'_>) -> std::io::Result<()> {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+        stream.write_all(head.as_bytes())?;
+        if let Some(past) = self.source.past() {
+            write!(stream, "event: past\ndata: {past}\n\n")?;
         }
-        (Some("/events"), _) => events(stream, shared),
-        (_, Some(_)) => reply(&mut stream, "404 Not Found", "text/plain", "there are /, /events and /metrics\n"),
-        (_, None) => reply(&mut stream, "404 Not Found", "text/plain", "there are /events and /metrics\n"),
+        let mut shown = None;
+        while let Some(now) = self.source.status() {
+            stream.renew(PATIENCE);
+            let controls = self.desk.as_ref().map(Desk::controls);
+            if let Some(controls) = controls.as_ref().filter(|_| controls != shown) {
+                write!(stream, "event: controls\ndata: {controls}\n\n")?;
+            }
+            shown = controls;
+            write!(stream, "data: {now}\n\n")?;
+            thread::sleep(PERIOD);
+        }
+        Ok(())
     }
 }
 
-fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::io::Result<()> {
+/// Type of a short answer.
+const TEXT: &str = "text/plain; charset=utf-8";
+
+fn reply(mut stream: impl Write, status: &str, kind: &str, body: &str) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
@@ -90,38 +117,31 @@ fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::
     )
 }
 
-fn events(mut stream: Deadline<'_>, shared: &impl Source) -> std::io::Result<()> {
-    let head =
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
-    stream.write_all(head.as_bytes())?;
-    if let Some(past) = shared.past() {
-        write!(stream, "event: past\ndata: {past}\n\n")?;
-    }
-    while let Some(now) = shared.status() {
-        stream.renew(PATIENCE);
-        write!(stream, "data: {now}\n\n")?;
-        thread::sleep(PERIOD);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use tidemark_emu::MAX_CONNECTIONS;
 
     use super::*;
     use crate::live::watch::Board;
 
-    fn get(address: SocketAddr, path: &str, host: &str) -> String {
+    /// First bytes of the answer to a request with this text, up to the end or to this many.
+    fn ask(address: SocketAddr, request: &str, most: u64) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-        let head = BufReader::new(stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty());
-        head.collect::<Vec<_>>().join("\n")
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.take(most).read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(address: SocketAddr, path: &str, host: &str) -> String {
+        ask(address, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"), 90)
     }
 
     #[test]
     fn the_page_the_events_and_the_counters_are_served_to_this_machine_only() {
-        let address = start(0, Arc::new(Board::default())).unwrap();
+        let address = start(0, Arc::new(Board::default()), None).unwrap();
         assert!(address.ip().is_loopback());
         let here = address.to_string();
         for (path, kind) in [("/", "text/html"), ("/events", "text/event-stream"), ("/metrics", "text/plain")] {
@@ -133,7 +153,7 @@ mod tests {
 
     #[test]
     fn connections_that_ask_for_nothing_do_not_block_the_page() {
-        let address = start(0, Arc::new(Board::default())).unwrap();
+        let address = start(0, Arc::new(Board::default()), None).unwrap();
         let slow: Vec<_> = (0..2 * MAX_CONNECTIONS)
             .map(|_| {
                 let mut stream = TcpStream::connect(address).unwrap();
@@ -144,5 +164,76 @@ mod tests {
             .collect();
         assert!(get(address, "/", &address.to_string()).contains("text/html"));
         drop(slow);
+    }
+
+    /// Repeats commands, and refuses `no`.
+    struct Echo;
+
+    impl Commands for Echo {
+        fn controls(&self) -> String {
+            "{\"ues\":[]}".into()
+        }
+        fn handle(&self, words: &[&str]) -> std::result::Result<String, String> {
+            if words == ["no"] { Err("refused".into()) } else { Ok(words.join("|")) }
+        }
+    }
+
+    /// Server with commands, and its token.
+    fn controlled() -> (SocketAddr, String) {
+        let desk = Desk::new(Arc::new(Echo)).unwrap();
+        let token = desk.fragment().strip_prefix("#token=").unwrap().to_string();
+        (start(0, Arc::new(Board::default()), Some(desk)).unwrap(), token)
+    }
+
+    fn post(address: SocketAddr, headers: &str, body: &str) -> String {
+        let length = body.len();
+        let request =
+            format!("POST /ctl HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\n{headers}\r\n{body}");
+        ask(address, &request, u64::MAX)
+    }
+
+    #[test]
+    fn commands_are_taken_from_whoever_has_the_token() {
+        let (address, token) = controlled();
+        let own = format!("Authorization: Bearer {token}\r\n");
+        let answer = post(address, &own, "outage\nue\n500 ms");
+        assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\noutage|ue|500 ms"), "{answer}");
+        let refused = post(address, &own, "no");
+        assert!(refused.starts_with("HTTP/1.1 400") && refused.ends_with("refused\n"), "{refused}");
+        let wrong = format!("Authorization: Bearer {}\r\n", "0".repeat(32));
+        for headers in ["", wrong.as_str(), "Authorization: Bearer \r\n"] {
+            assert!(post(address, headers, "no").starts_with("HTTP/1.1 403"), "{headers}");
+        }
+        let without = start(0, Arc::new(Board::default()), None).unwrap();
+        assert!(post(without, &own, "no").starts_with("HTTP/1.1 404"));
+        assert!(get(address, "/ctl", &address.to_string()).starts_with("HTTP/1.1 404"), "commands are posted");
+    }
+
+    #[test]
+    fn a_command_has_a_length_within_bounds_and_a_host_of_this_machine() {
+        let (address, token) = controlled();
+        let head = |host: &str, rest: &str| {
+            format!("POST /ctl HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{rest}\r\n")
+        };
+        let here = address.to_string();
+        for (host, rest, status) in [
+            (here.as_str(), "", "411"),
+            (&here, "Content-Length: 65536\r\n", "413"),
+            (&here, "Content-Length: 99999999999999999999\r\n", "411"),
+            ("evil.example", "Content-Length: 0\r\n", "403"),
+        ] {
+            let answer = ask(address, &head(host, rest), 90);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{rest}: {answer}");
+        }
+        let whole = post(address, &format!("Authorization: Bearer {token}\r\n"), &"x".repeat(65_535));
+        assert!(whole.starts_with("HTTP/1.1 200"));
+    }
+
+    #[test]
+    fn the_page_gets_the_controls_once_and_only_where_there_are_commands() {
+        let request = |address| ask(address, &format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n"), 2_000);
+        let text = request(controlled().0);
+        assert_eq!(text.matches("event: controls\ndata: {\"ues\":[]}\n\n").count(), 1, "{text}");
+        assert!(!request(start(0, Arc::new(Board::default()), None).unwrap()).contains("controls"));
     }
 }

@@ -99,7 +99,7 @@ impl Cu {
         running.listen(&lease.socket())?;
         eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
         if let Some(port) = self.web {
-            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running))?);
+            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running), None)?);
         }
         let ending = control.clone();
         std::thread::spawn(move || {

@@ -98,7 +98,7 @@ impl Hop {
                 .map_err(refused)?;
         running.listen(&lease.socket(), format!("{}, hop: {} to {}", scenario.name, self.left, self.right))?;
         if let Some(port) = self.web {
-            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running))?);
+            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running), None)?);
         }
         eprintln!("tidemark: hop between {} and {}", self.left, self.right);
         let ending = control.clone();
