@@ -189,6 +189,27 @@ def test_the_page_does_what_ctl_does_for_whoever_has_the_token(shell, tmp_path, 
 
 
 @pytest.mark.brief
+def test_the_dashboard_asks_for_metrics_that_a_cell_has(running, nothing_left):
+    cell, _ = running("--web", "0")
+    time.sleep(0.5)
+    address = re.search(r"http://[\d.:]+/", cell.process.stderr.readline()).group()
+    metrics = urllib.request.urlopen(address + "metrics").read().decode()
+    cell.process.terminate()
+    cell.finish()
+    samples = re.findall(r"^(\w+)(?:{(.*)})? \S+$", metrics, re.MULTILINE)
+    # Prometheus itself adds the instance that it asked.
+    known = {name: {"instance", *re.findall(r'(\w+)="', labels)} for name, labels in samples}
+    dashboard = json.loads((ROOT / "packaging/grafana/tidemark.json").read_text())
+    panels = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(dashboard["panels"]) == 6 and len(panels) >= 6
+    for expression in panels + [variable["query"] for variable in dashboard["templating"]["list"][1:]]:
+        (name,) = re.findall(r"tidemark_\w+", expression)
+        grouped = re.findall(r"by \(([^)]*)\)", expression) + re.findall(r", (\w+)\)$", expression)
+        labels = re.findall(r"(\w+)=~", expression) + [label for group in grouped for label in group.split(", ")]
+        assert set(labels) <= known[name], expression
+
+
+@pytest.mark.brief
 def test_both_sides_are_captured_and_the_run_leaves_its_folder(shell, tmp_path, nothing_left):
     needs("ping")
     inside(shell, f"ping -c 10 -i 0.05 {GATEWAY}", "--pcap", str(tmp_path / "pcap"), out=tmp_path / "out")

@@ -96,6 +96,12 @@ impl Distribution {
     pub fn count(&self) -> u64 {
         self.count
     }
+    /// Delays that were counted, rising, with their numbers. Each stands for those at most a thousandth, or a microsecond, below it.
+    pub fn steps(&self) -> impl Iterator<Item = (Duration, u64)> {
+        let Counts { lowest, of_steps } = self.settled();
+        let steps = (lowest..).zip(of_steps).filter(|(_, count)| *count > 0);
+        steps.map(|(step, count)| (Duration::from_micros(highest_of(step)), u64::from(count)))
+    }
     /// The share of the samples that are above this many milliseconds; `None` without samples.
     pub fn share_above(&self, millis: f64) -> Option<f64> {
         let count = self.count();
@@ -216,6 +222,14 @@ mod tests {
         assert!((ramp.share_above(80.0).unwrap() - 0.2).abs() < 0.002);
         // A uniform distribution's is its width over the root of 12.
         assert!((ramp.deviation().unwrap() - 100.0 / 12f64.sqrt()).abs() < 0.05);
+    }
+
+    #[test]
+    fn steps_are_the_delays_that_were_counted() {
+        let mut delays = Distribution::default();
+        [7, 2_000, 7, 100_000].map(Duration::from_micros).into_iter().for_each(|delay| delays.record(delay));
+        let steps: Vec<_> = delays.steps().map(|(delay, count)| (delay.as_micros(), count)).collect();
+        assert_eq!(steps, [(7, 2), (2_000, 1), (100_031, 1)]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::buckets::Buckets;
+
 /// Declares rows: structs whose fields are shown under their own names. A field may also be a Prometheus metric, with a name and a base
 /// unit; its doc comment is the metric's help.
 // `/// Rate to the UE. pub down_mbps: f64 = gauge("downlink_bits_per_second" * 1e6),` becomes
@@ -108,7 +110,7 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// Counters and gauges as text.
+/// Metrics as text.
 #[derive(Default)]
 pub(super) struct Exposition(String);
 
@@ -147,6 +149,28 @@ impl Exposition {
         samples.for_each(|(labels, value)| self.sample(name, &labels, value));
     }
 
+    /// Adds a histogram of each of these labels. One without delays is left out.
+    pub(super) fn histograms<'a>(
+        &mut self,
+        name: &str,
+        help: &str,
+        histograms: impl IntoIterator<Item = (String, &'a Buckets)>,
+    ) {
+        let mut histograms = histograms.into_iter().filter(|(_, buckets)| buckets.count() > 0).peekable();
+        if histograms.peek().is_some() {
+            self.head(name, "histogram", help);
+        }
+        for (labels, buckets) in histograms {
+            let comma = if labels.is_empty() { "" } else { "," };
+            for (bound, count) in buckets.up_to() {
+                let labels = format!("{labels}{comma}{}", label("le", &bound));
+                self.sample(&format!("{name}_bucket"), &labels, count as f64);
+            }
+            self.sample(&format!("{name}_sum"), &labels, buckets.sum());
+            self.sample(&format!("{name}_count"), &labels, buckets.count() as f64);
+        }
+    }
+
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string can't fail.
         let _ = writeln!(self.0, "# HELP tidemark_{name} {help}\n# TYPE tidemark_{name} {kind}");
@@ -170,11 +194,28 @@ pub(super) fn label(name: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Duration;
+
     use super::*;
 
     #[test]
     fn a_label_stays_between_its_quotes() {
         assert_eq!(label("ue", "a\"} 1\nb\\"), r#"ue="a\"} 1\nb\\""#);
+    }
+
+    #[test]
+    fn a_histogram_counts_up_to_each_bound_and_is_left_out_without_delays() {
+        let (mut buckets, none) = (Buckets::new(&[0.01, 0.5]), Buckets::new(&[0.01, 0.5]));
+        buckets.add([(Duration::from_millis(10), 2), (Duration::from_millis(750), 1)].into_iter());
+        let mut text = Exposition::default();
+        text.histograms("wait_seconds", "Wait.", [(label("ue", "a"), &buckets), (label("ue", "b"), &none)]);
+        text.histograms("late_seconds", "Lateness.", [(String::new(), &none)]);
+        let expected = "# HELP tidemark_wait_seconds Wait.\n# TYPE tidemark_wait_seconds histogram\n\
+            tidemark_wait_seconds_bucket{ue=\"a\",le=\"0.01\"} 2\n\
+            tidemark_wait_seconds_bucket{ue=\"a\",le=\"0.5\"} 2\n\
+            tidemark_wait_seconds_bucket{ue=\"a\",le=\"+Inf\"} 3\n\
+            tidemark_wait_seconds_sum{ue=\"a\"} 0.77\ntidemark_wait_seconds_count{ue=\"a\"} 3\n";
+        assert_eq!(text.text(), expected);
     }
 
     rows! {

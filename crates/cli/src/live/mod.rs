@@ -1,6 +1,7 @@
 //! The cell in real time: `tidemark shell`, `test`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod admission;
+mod buckets;
 pub(crate) mod control;
 mod controls;
 pub(crate) mod cu;

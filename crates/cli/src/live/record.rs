@@ -21,6 +21,7 @@ use tidemark_sim::{broken_guarantees, modem};
 use tidemark_wire::ip::{FiveTuple, ecn};
 use tidemark_wire::mac::Direction;
 
+use super::buckets::{Buckets, QUEUE};
 use super::flows::{Flow, Flows};
 use super::history::History;
 use super::price::Price;
@@ -43,6 +44,8 @@ pub(super) struct Recorder {
     flows: Flows,
     /// Traffic of each flow, by the recorder's numbers.
     traffic: Vec<Traffic>,
+    /// Times in the RLC queue of each UE's packets, the warm-up included.
+    queue_delays: Vec<Buckets>,
     /// Length of the last interval.
     interval: Duration,
     /// The driver's last counters, and its other reports.
@@ -85,6 +88,7 @@ impl Recorder {
             is_du,
             flows: Flows::default(),
             traffic: Vec::new(),
+            queue_delays: vec![Buckets::new(QUEUE); scenario.ues().len()],
             interval: Duration::ZERO,
             last: Counters::default(),
             machine: Machine::default(),
@@ -109,6 +113,10 @@ impl Recorder {
     /// Record of a UE.
     pub(super) fn ue(&self, index: usize) -> Option<&UeRecord> {
         self.recorder.ue(index)
+    }
+    /// Times in the RLC queue of a UE's packets.
+    pub(super) fn queue_delays(&self, ue: usize) -> Option<&Buckets> {
+        self.queue_delays.get(ue)
     }
     /// Time of the last sample.
     #[cfg(test)]
@@ -348,6 +356,10 @@ impl Observer for Recorder {
             self.recorder.begin(self.last.clone());
         }
         self.recorder.sample(&self.last, |_| Stats::default());
+        for (index, delays) in self.queue_delays.iter_mut().enumerate() {
+            let watched = self.recorder.ue(index).and_then(UeRecord::watched);
+            watched.into_iter().for_each(|watched| delays.add(watched.interval.queue.steps()));
+        }
     }
 }
 

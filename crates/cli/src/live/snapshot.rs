@@ -9,6 +9,7 @@ use tidemark_record::unit::mbps;
 use tidemark_sim::Lateness;
 
 use super::admission;
+use super::buckets::Buckets;
 use super::exposition::{Exposition, label, rows};
 use super::traffic::Traffic;
 
@@ -26,6 +27,9 @@ rows! {
         pub flows: Vec<FlowSnapshot>,
         /// Lateness of the cell's deadlines, in microseconds.
         pub lateness_us: Option<Lateness>,
+        /// Lateness of each deadline, for Prometheus.
+        #[serde(skip)]
+        pub lateness: Buckets,
         /// Share of a processor that the cell's thread used.
         pub busy: f64 = gauge("busy_ratio"),
         /// Packets read from the devices.
@@ -64,6 +68,9 @@ rows! {
         pub queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
         /// 95th percentile of the time in the RLC queue.
         pub queue_p95_ms: Option<f64> = gauge("queue_delay_p95_seconds" / 1e3),
+        /// Time of each delivered packet in the RLC queue since the start, for Prometheus.
+        #[serde(skip)]
+        pub queue_delays: Buckets,
         /// 95th percentile of the wait of packets at the UE.
         pub uplink_queue_p95_ms: Option<f64> = gauge("uplink_queue_delay_p95_seconds" / 1e3),
         /// Bytes in the RLC queue.
@@ -199,18 +206,17 @@ fn both_ways(down: Option<f64>, up: Option<f64>) -> String {
 }
 
 impl Snapshot {
-    /// Counters and gauges in Prometheus' text format, version 0.0.4.
+    /// Metrics in Prometheus' text format, version 0.0.4.
     pub(crate) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         text.rows("", self.ues.iter().map(|ue| (label("ue", &ue.name), ue)));
         let labels = |flow: &FlowSnapshot| format!("{},{}", label("flow", &flow.name), label("ue", &flow.ue));
         text.rows("flow_", self.flows.iter().map(|flow| (labels(flow), flow)));
         text.rows("", [(String::new(), self)].into_iter());
-        if let Some(late) = self.lateness_us {
-            let quantiles = [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)];
-            let values = quantiles.map(|(q, us)| (label("quantile", q), us / 1e6));
-            text.family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
-        }
+        let queues = self.ues.iter().map(|ue| (label("ue", &ue.name), &ue.queue_delays));
+        text.histograms("downlink_queue_delay_seconds", "Time of delivered packets in the RLC queue.", queues);
+        let late = [(String::new(), &self.lateness)];
+        text.histograms("slot_lateness_seconds", "How late deadlines were served.", late);
         admission::expose(&mut text, &self.not_admitted);
         text.text()
     }

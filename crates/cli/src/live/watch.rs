@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hdrhistogram::Histogram;
 use tidemark_cell::{BearerId, Event as CellEvent, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
@@ -10,6 +11,7 @@ use tidemark_sim::Event;
 use tidemark_sim::scenario::Scenario;
 
 use super::admission;
+use super::buckets::{Buckets, LATENESS};
 use super::history::History;
 use super::modem::Inbox;
 use super::past::Past;
@@ -129,6 +131,7 @@ impl Watch {
             up_mbps: mbps(interval.sent, interval.span),
             queue_ms: queue.map(|queue| queue.mean),
             queue_p95_ms: queue.map(|queue| queue.p95),
+            queue_delays: self.recorder.queue_delays(index)?.clone(),
             uplink_queue_p95_ms: interval.uplink_queue.quantile(0.95),
             backlog_bytes: stats.queue.backlog.0,
             mcs: stats.mcs,
@@ -149,6 +152,14 @@ impl Watch {
             capture.packet(file, at, bytes);
         }
     }
+}
+
+/// Counts the values of a histogram of nanoseconds.
+fn every_lateness(histogram: &Histogram<u64>) -> Buckets {
+    let mut buckets = Buckets::new(LATENESS);
+    let steps = histogram.iter_recorded();
+    buckets.add(steps.map(|step| (Duration::from_nanos(step.value_iterated_to()), step.count_since_last_iteration())));
+    buckets
 }
 
 /// Gives the parts of a snapshot that come from the scenario.
@@ -202,6 +213,7 @@ impl Observer for Watch {
             ues: Vec::new(),
             flows: self.recorder.flows_now(MAX_FLOWS),
             lateness_us: late,
+            lateness: every_lateness(progress.lateness),
             busy,
             packets_in: counters.downlink + counters.uplink,
             packets_out: counters.forwarded,
@@ -232,7 +244,6 @@ impl Observer for Watch {
 mod tests {
     use std::path::Path;
 
-    use hdrhistogram::Histogram;
     use tidemark_cell::{DelaySplit, DropReason, UeId};
     use tidemark_core::{Ecn, FlowId, Packet, Probability};
     use tidemark_emu::realtime::Priority;
@@ -430,6 +441,26 @@ mod tests {
             sample(&mut watch, UeStats::default(), IN_TIME);
             assert_eq!(shared.latest().flows[0].down_mbps, 0.0, "idle now");
         }
+    }
+
+    #[test]
+    fn queue_delays_and_lateness_are_counted_from_the_start() {
+        let (mut watch, shared) = watch(false);
+        for queuing in [Duration::from_millis(5), Duration::from_millis(700)] {
+            let (packet, delay) = (packet(100, Ecn::Ect1), DelaySplit { queuing, ..DelaySplit::default() });
+            watch.handle_cell(Instant::ZERO, BEARER, &CellEvent::Delivered { packet: &packet, sn: 0, delay });
+            sample(&mut watch, UeStats::default(), Duration::from_micros(300));
+        }
+        let metrics = shared.latest().prometheus();
+        for expected in [
+            "tidemark_downlink_queue_delay_seconds_bucket{ue=\"walker\",le=\"0.006\"} 1\n",
+            "tidemark_downlink_queue_delay_seconds_count{ue=\"walker\"} 2\n",
+            "tidemark_slot_lateness_seconds_bucket{le=\"0.0002\"} 998\n",
+            "tidemark_slot_lateness_seconds_bucket{le=\"+Inf\"} 1000\n",
+        ] {
+            assert!(metrics.contains(expected), "{expected}{metrics}");
+        }
+        assert!(!shared.status().unwrap().contains("queue_delays"), "the page has the quantiles");
     }
 
     #[test]
