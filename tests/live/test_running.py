@@ -154,6 +154,26 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     cell.finish()
 
 
+@pytest.mark.brief
+def test_the_flows_of_programs_are_shown_while_they_run(shell, nothing_left):
+    with socket.create_server(("0.0.0.0", 4000)) as server:
+        read = f"import socket\ns = socket.create_connection(('{GATEWAY}', 4000))\nwhile s.recv(1 << 16): pass"
+        cell = shell("--cell", "5g-static", command=["python3", "-c", read])
+        client, _ = server.accept()
+        with client:
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                client.sendall(bytes(1 << 16))
+            (flow,) = [flow for flow in json.loads(ctl("status"))["flows"] if flow["name"].startswith("tcp")]
+            assert (flow["name"], flow["ue"]) == (f"tcp {GATEWAY}:4000", "ue")
+            assert flow["down_mbps"] > 5 and 0 < flow["up_mbps"] < flow["down_mbps"], flow
+            assert 5 < flow["round_trip_ms"] < 1_000, flow
+            packets = flow["ect1"] + flow["ect0"] + flow["not_ect"] + flow["ce"]
+            assert packets > 500 and flow["marked"] + flow["dropped"] <= packets, flow
+            assert f'tidemark_flow_round_trip_seconds{{flow="{flow["name"]}",ue="ue"}} 0.' in ctl("metrics")
+    assert cell.finish() == 0
+
+
 def test_the_page_does_what_ctl_does_for_whoever_has_the_token(shell, tmp_path, nothing_left):
     options = ["--cell", "5g-static", "--web", "0", "--web-control"]
     cell = shell(*options, command=["sleep", "20"], out=tmp_path / "out")
