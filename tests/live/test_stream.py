@@ -1,4 +1,4 @@
-"""Our controllers in WebRTC: `tidemark-stream` sends a moving picture to headless Chromium, without a cell and behind one."""
+"""Our controllers in WebRTC: `tidemark stream` sends a moving picture to headless Chromium, without a cell and behind one."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ def serve(tmp_path):
     started = []
 
     def start(address, *options):
-        command = [STREAM, "serve", "--listen", f"{address}:{PORT}", "--out", tmp_path / "stream", *options]
+        command = [TIDEMARK, "stream", "serve", "--listen", f"{address}:{PORT}", "--out", tmp_path / "stream", *options]
         started.append(subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
         return tmp_path / "stream"
 
@@ -45,7 +45,7 @@ def serve(tmp_path):
 def opened(address, *choices):
     """The command of a browser that watches for SECONDS and ends its stream by itself."""
     page = f"http://{address}:{PORT}/?" + "&".join([f"seconds={SECONDS}", *choices])
-    return [str(STREAM), "open", "--headless", "--time", str(SECONDS + 8), page]
+    return [str(TIDEMARK), "stream", "open", "--headless", "--time", str(SECONDS + 8), page]
 
 
 def results(folder):

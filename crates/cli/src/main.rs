@@ -38,9 +38,12 @@ use miette::miette;
 use tidemark_terminal::print::{self, Level};
 use tidemark_terminal::{error, interrupt};
 
+/// Commands that the list of the help leaves out.
+const OTHERS: &str = "Also: stream (video to a browser, once `make stream` has built it), schema, completions, man";
+
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
 #[derive(Parser)]
-#[command(name = "tidemark", version = tidemark_version::VERSION, max_term_width = 100)]
+#[command(name = "tidemark", version = tidemark_version::VERSION, max_term_width = 100, after_help = OTHERS)]
 struct Arguments {
     /// Print only errors, warnings and the data that --format asks for
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -20,6 +20,9 @@ pub(crate) enum Realtime {
     /// Put a bottleneck into a network, send L4S flows over a path, or find out whether it keeps ECN
     #[command(subcommand)]
     Net(Net),
+    /// Stream video over WebRTC to a browser, by the program `tidemark-stream`
+    #[command(hide = true)]
+    Stream(live::stream::Stream),
 }
 
 /// Part of a gNB.
@@ -64,6 +67,7 @@ impl Realtime {
             Self::Gnb(Gnb::N3(n3)) => n3.execute(),
             Self::Gnb(Gnb::Cu(cu)) => cu.execute(),
             Self::Gnb(Gnb::Du(du)) => du.execute(),
+            Self::Stream(stream) => stream.execute(),
             Self::Net(Net::Hop(hop)) => hop.execute(),
             Self::Net(Net::Probe(probe)) => probe.execute(),
             Self::Net(Net::Send(send)) => send.execute().map(|()| 0),

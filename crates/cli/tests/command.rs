@@ -416,6 +416,7 @@ fn the_first_page_of_help_has_twelve_names_at_most() {
     }
     // What only maintainers and packages call is there, and not shown.
     assert!(!names.contains(&"man") && tidemark(&["schema"]).status.success());
+    assert!(help.contains("Also: stream "), "{help}");
 }
 
 #[test]

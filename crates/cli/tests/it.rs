@@ -9,5 +9,7 @@ mod explain;
 mod front;
 mod reference;
 mod shells;
+#[cfg(target_os = "linux")]
+mod stream;
 mod study;
 mod whole;

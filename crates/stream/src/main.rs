@@ -1,4 +1,4 @@
-//! `tidemark-stream`: a small cloud-gaming server that streams pictures to a browser.
+//! `tidemark-stream`: a small cloud-gaming server that streams pictures to a browser. `tidemark stream` runs it.
 
 use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
@@ -20,7 +20,7 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 
 /// Stream video over WebRTC to a browser, with Tidemark's congestion controllers.
 #[derive(Parser)]
-#[command(name = "tidemark-stream", version = tidemark_version::VERSION)]
+#[command(name = "tidemark-stream", bin_name = "tidemark stream", version = tidemark_version::VERSION)]
 struct Arguments {
     #[command(subcommand)]
     command: Subcommands,
@@ -138,7 +138,7 @@ impl Serve {
         let signals = Signals::take()?;
         let address = listener.local_addr()?;
         println!("the picture: http://{address}/");
-        println!("in Chromium with marks: tidemark-stream open http://{address}/");
+        println!("in Chromium with marks: tidemark stream open http://{address}/");
         let server = Server::start(listener, settings);
         signals.wait_for_any();
         server.close();

@@ -21,6 +21,7 @@ mod round_trip;
 mod session;
 pub(crate) mod shell;
 mod snapshot;
+pub(crate) mod stream;
 mod traffic;
 pub(crate) mod trial;
 mod trips;
