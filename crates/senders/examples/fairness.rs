@@ -10,8 +10,8 @@ use dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::app::BulkConfig;
 use tidemark_senders::media::{
-    Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, MarkingScheme, RateLimits, Scream2021Config,
-    ScreamConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
+    Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, MarkingScheme, PragueVideoConfig, RateLimits,
+    Scream2021Config, ScreamConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
@@ -46,6 +46,7 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
             vec![("SCReAM of 2021", Scream2021Config { ramp_up_speed: BitRate::from_mbps(5), rates, ..it }.into())]
         }
         SenderConfig::Scream(it) => vec![("SCReAM v2", ScreamConfig { rates, ..it }.into())],
+        SenderConfig::PragueVideo(it) => vec![("Prague's video", PragueVideoConfig { rates, ..it }.into())],
         SenderConfig::Gcc(it) => vec![("GCC", GccConfig { rates, ..it }.into())],
         SenderConfig::L4sCc(it) => vec![("L4S-CC", L4sCcConfig { rates, ..it }.into())],
         SenderConfig::Al4s(it) => vec![

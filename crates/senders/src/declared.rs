@@ -82,6 +82,7 @@ congestion_controls! {
     "oracle" Oracle(controller::OracleConfig), "Sends what recommendations say: with exact ones the limit of what a controller can have.";
     "udp" Udp(udp::UdpConfig), "UDP without a controller.";
     "fixed" Fixed(media::FixedConfig), "A fixed rate, for video.";
+    "prague-video" PragueVideo(media::PragueVideoConfig), "UDP Prague's rate, for video.";
     "scream-v1" ScreamV1(media::ScreamV1Config), "SCReAM version 1 (RFC 8298), for video.";
     "scream-2021" Scream2021(media::Scream2021Config), "SCReAM version 1 as the public program of 2021 has it, with its answer to L4S, for video.";
     "scream" Scream(media::ScreamConfig), "SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.";

@@ -5,8 +5,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::app::{ConstantConfig, OnOffConfig, Times};
 use tidemark_senders::controller::{CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
-    Al4sConfig, Al4sHintConfig, AnbrConfig, AnbrRule, GccConfig, GccLosses, L4sCcConfig, RateLimits, Scream2021Config,
-    ScreamConfig, ScreamHintConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
+    Al4sConfig, Al4sHintConfig, AnbrConfig, AnbrRule, GccConfig, GccLosses, L4sCcConfig, PragueVideoConfig, RateLimits,
+    Scream2021Config, ScreamConfig, ScreamHintConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, TcpConfig, Transport};
@@ -57,6 +57,7 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
             (" that wakes every 5 ms", GccConfig { rates, wake_interval: Duration::from_millis(5), ..it }.into()),
         ],
         SenderConfig::L4sCc(it) => vec![("", L4sCcConfig { rates, ..it }.into())],
+        SenderConfig::PragueVideo(it) => vec![("", PragueVideoConfig { rates, ..it }.into())],
         SenderConfig::Al4s(it) => vec![("", Al4sConfig { rates, ..it }.into())],
         SenderConfig::ScreamHint(it) => {
             let scream = ScreamConfig { rates, ..it.scream };

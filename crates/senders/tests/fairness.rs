@@ -3,7 +3,7 @@
 use crate::dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{CubicConfig, PragueConfig};
-use tidemark_senders::media::{GccConfig, RateLimits, ScreamConfig, ScreamHintConfig, VideoConfig};
+use tidemark_senders::media::{GccConfig, PragueVideoConfig, RateLimits, ScreamConfig, ScreamHintConfig, VideoConfig};
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 const RTT: Duration = Duration::from_millis(20);
@@ -31,6 +31,7 @@ fn sharing(sender: SenderConfig) -> Option<SenderConfig> {
     Some(match sender {
         SenderConfig::Scream(it) => ScreamConfig { rates, ..it }.into(),
         SenderConfig::ScreamHint(it) => ScreamHintConfig { scream: ScreamConfig { rates, ..it.scream }, ..it }.into(),
+        SenderConfig::PragueVideo(it) => PragueVideoConfig { rates, ..it }.into(),
         SenderConfig::Gcc(it) => GccConfig { rates, ..it }.into(),
         // Neither adapts.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) => return None,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
 use tidemark_senders::app::ShortFlowsConfig;
-use tidemark_senders::media::{GccConfig, ScreamConfig, VideoConfig};
+use tidemark_senders::media::{GccConfig, PragueVideoConfig, ScreamConfig, VideoConfig};
 use tidemark_senders::payload::{
     FramePart, Metric, Metrics, PragueAck, PragueData, PragueReport, PragueWord, Report, RtpPacket, SackBlocks,
     TcpSegment,
@@ -133,12 +133,9 @@ proptest! {
     }
 
     #[test]
-    fn video(payloads in prop::collection::vec((media(), ecn(), any::<bool>()), 1..40), which in any::<bool>()) {
-        let config = if which {
-            SenderConfig::Gcc(GccConfig::default())
-        } else {
-            SenderConfig::Scream(ScreamConfig::default())
-        };
-        bombard(&config, &AppConfig::Video(VideoConfig::default()), payloads);
+    fn video(payloads in prop::collection::vec((media(), ecn(), any::<bool>()), 1..40), which in 0usize..3) {
+        let config: [SenderConfig; 3] = [GccConfig::default().into(), ScreamConfig::default().into(), PragueVideoConfig::default().into()];
+        let config = &config[which];
+        bombard(config, &AppConfig::Video(VideoConfig::default()), payloads);
     }
 }

@@ -3,8 +3,8 @@
 use crate::link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
 use tidemark_senders::media::{
-    Al4s, Al4sConfig, Anbr, AnbrConfig, GccConfig, L4sCc, L4sCcConfig, MarkingScheme, MediaController, RateLimits,
-    ScreamConfig, VideoConfig,
+    Al4s, Al4sConfig, Anbr, AnbrConfig, GccConfig, L4sCc, L4sCcConfig, MarkingScheme, MediaController, PragueVideo,
+    PragueVideoConfig, RateLimits, ScreamConfig, VideoConfig,
 };
 use tidemark_senders::{AppConfig, SenderConfig};
 
@@ -18,6 +18,9 @@ fn gcc() -> SenderConfig {
 fn scream() -> SenderConfig {
     SenderConfig::Scream(ScreamConfig { rates: rates(), ..ScreamConfig::default() })
 }
+fn prague() -> SenderConfig {
+    SenderConfig::PragueVideo(PragueVideoConfig { rates: rates(), ..PragueVideoConfig::default() })
+}
 fn l4s_cc() -> SenderConfig {
     SenderConfig::L4sCc(L4sCcConfig { rates: rates(), ..L4sCcConfig::default() })
 }
@@ -28,8 +31,15 @@ fn cl4s() -> SenderConfig {
     let marking = MarkingScheme { low: Duration::from_millis(5), high: Duration::from_millis(20) };
     SenderConfig::Al4s(Al4sConfig { rates: rates(), marking: Some(marking), ..Al4sConfig::default() })
 }
-fn all() -> [(&'static str, SenderConfig); 5] {
-    [("gcc", gcc()), ("scream", scream()), ("l4s-cc", l4s_cc()), ("sl4s", sl4s()), ("cl4s", cl4s())]
+fn all() -> [(&'static str, SenderConfig); 6] {
+    [
+        ("gcc", gcc()),
+        ("scream", scream()),
+        ("prague", prague()),
+        ("l4s-cc", l4s_cc()),
+        ("sl4s", sl4s()),
+        ("cl4s", cl4s()),
+    ]
 }
 
 /// 10 ms each way, and a queue that marks from 5 to 20 ms (case 2 of the al4s paper).
@@ -63,10 +73,11 @@ fn watch(link: &Link, from: Instant) -> (f64, f64, f64) {
 
 #[test]
 fn a_usual_frame_takes_most_of_its_interval_to_leave() {
-    let controllers: [Box<dyn MediaController>; 3] = [
+    let controllers: [Box<dyn MediaController>; 4] = [
         Box::new(Al4s::new(&Al4sConfig::default())),
         Box::new(L4sCc::new(&L4sCcConfig::default())),
         Box::new(Anbr::new(&AnbrConfig::default())),
+        Box::new(PragueVideo::new(&PragueVideoConfig::default())),
     ];
     for controller in controllers {
         let (pacing, target) = (controller.pacing_rate().as_mbps(), controller.target_rate().as_mbps());
@@ -82,8 +93,13 @@ fn each_controller_uses_a_steady_link_with_a_bounded_delay() {
         let (rate, mean, p99) = watch(&link, Instant::from_millis(30_000));
         println!("{name}: {:.2} Mbit/s, frame delay mean {mean:.1} ms, p99 {p99:.1} ms", rate / 1e6);
         assert!(rate > least(name) * 20e6 && rate < 20e6, "{name}: {rate}");
-        // After a sharp drop the encoder's last frames wait at the sender.
-        let highest = if matches!(name, "l4s-cc" | "sl4s" | "cl4s") { 200.0 } else { 50.0 };
+        let highest = match name {
+            // After a sharp drop the encoder's last frames wait at the sender.
+            "l4s-cc" | "sl4s" | "cl4s" => 200.0,
+            // Its average of marks needs 24 rounds, in which a queue that grew by a millisecond a round stays.
+            "prague" => 80.0,
+            _ => 50.0,
+        };
         assert!(mean < 60.0 && p99 < highest, "{name}: {mean} ms, p99 {p99} ms");
         let (server, client) = link.stats();
         assert!(client.frames_lost <= server.frames_discarded, "{name}: only what was discarded is missing");

@@ -9,11 +9,12 @@ use tidemark_senders::{CongestionControl as _, SenderConfig};
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
-const WITHOUT_LAW: [(&str, &str); 15] = [
+const WITHOUT_LAW: [(&str, &str); 16] = [
     ("udp", "answers nothing"),
     ("fixed", "answers nothing"),
     ("bbr-v1", "answers its model of the path alone"),
     ("bbr-v3", "answers its model, and losses above 2 % only"),
+    ("prague-video", "UDP Prague's, in rounds of a frame, which end only with a report"),
     ("scream-v1", "answers delay, which a path of fixed delay does not have"),
     ("scream-2021", "its ramp climbs by seconds and not by round trips; answers delay as well"),
     ("gcc", "answers the gradient of the delay, which such a path does not have"),

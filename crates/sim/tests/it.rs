@@ -19,3 +19,4 @@ mod schedulers;
 mod tide;
 mod traces;
 mod uplink;
+mod video;

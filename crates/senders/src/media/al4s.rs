@@ -315,8 +315,8 @@ mod tests {
             let ecn = if report == 0 { Ecn::Ce } else { Ecn::Ect1 };
             let result = PacketResult { seq: report, size: Bytes(1200), sent_at, received_at, ecn, probe: None };
             let now = sent_at + Duration::from_millis(20);
-            let (in_flight, sent) = (Bytes::ZERO, report + 1);
-            controller.on_feedback(&Feedback { now, results: &[result], rtt: None, in_flight, sent });
+            let (in_flight, sent, outstanding) = (Bytes::ZERO, report + 1, 0);
+            controller.on_feedback(&Feedback { now, results: &[result], rtt: None, in_flight, sent, outstanding });
         }
         let growth = controller.rate / RateLimits::default().initial.as_bps() as f64;
         assert!((1.0..1.05).contains(&growth), "{growth} in the first second");

@@ -26,6 +26,7 @@ pub(super) struct History {
     /// Number of the first packet in `packets`.
     first: u64,
     in_flight: u64,
+    outstanding: u64,
 }
 
 impl History {
@@ -33,6 +34,11 @@ impl History {
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// Number of packets that were sent and not yet reported.
+    pub(super) fn outstanding(&self) -> u64 {
+        self.outstanding
     }
 
     /// Number of packets sent so far.
@@ -49,6 +55,7 @@ impl History {
         }
         self.packets.push_back(Sent { size, at, probe, known: false });
         self.in_flight += size.0;
+        self.outstanding += 1;
         self.sent() - 1
     }
 
@@ -59,6 +66,7 @@ impl History {
         let sent = self.packets.get_mut(index).filter(|sent| !sent.known)?;
         sent.known = true;
         self.in_flight -= sent.size.0;
+        self.outstanding -= 1;
         Some(*sent)
     }
 
@@ -71,7 +79,7 @@ impl History {
 
     /// Counts nothing as under way any more.
     pub(super) fn give_up(&mut self) {
-        self.in_flight = 0;
+        (self.in_flight, self.outstanding) = (0, 0);
         for sent in &mut self.packets {
             sent.known = true;
         }
@@ -81,7 +89,9 @@ impl History {
         if let Some(sent) = self.packets.pop_front() {
             self.first += 1;
             // What a report settled has left the flight already.
-            self.in_flight -= if sent.known { 0 } else { sent.size.0 };
+            let (bytes, packets) = if sent.known { (0, 0) } else { (sent.size.0, 1) };
+            self.in_flight -= bytes;
+            self.outstanding -= packets;
         }
     }
 }
@@ -98,12 +108,12 @@ mod tests {
         }
         assert_eq!(history.settle(2).map(|sent| sent.at), Some(Instant::from_millis(2)));
         assert!(history.settle(2).is_none() && history.settle(4).is_none());
-        assert_eq!(history.in_flight(), 300);
+        assert_eq!((history.in_flight(), history.outstanding()), (300, 3));
         history.forget_below(1);
         assert!(history.settle(0).is_none(), "no report tells of it");
-        assert_eq!((history.in_flight(), history.sent()), (200, 4));
+        assert_eq!((history.in_flight(), history.outstanding(), history.sent()), (200, 2, 4));
         history.give_up();
-        assert_eq!(history.in_flight(), 0);
+        assert_eq!((history.in_flight(), history.outstanding()), (0, 0));
         assert!(history.settle(3).is_none());
     }
 

@@ -13,6 +13,7 @@ mod freeze;
 mod gcc;
 mod history;
 mod l4s_cc;
+mod prague;
 mod prober;
 mod queue;
 mod receiver;
@@ -35,6 +36,7 @@ pub use fixed::{Fixed, FixedConfig};
 pub use frame_source::FrameSource;
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
+pub use prague::{PragueVideo, PragueVideoConfig};
 pub use receiver::Receiver;
 pub use scream::{
     Scream, Scream2021, Scream2021Config, ScreamConfig, ScreamHint, ScreamHintConfig, ScreamV1, ScreamV1Config,
@@ -88,6 +90,8 @@ pub struct Feedback<'a> {
     pub in_flight: Bytes,
     /// Packets sent so far.
     pub sent: u64,
+    /// Packets sent whose fate is unknown and may still be reported.
+    pub outstanding: u64,
 }
 
 impl Feedback<'_> {

@@ -134,6 +134,7 @@ mod tests {
                     rtt: None,
                     in_flight: Bytes::ZERO,
                     sent: report * 16,
+                    outstanding: 0,
                 });
                 rates.push(controller.target_rate().as_mbps());
             }

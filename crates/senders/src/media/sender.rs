@@ -158,6 +158,7 @@ impl<F: FrameSource> Sender<F> {
             rtt,
             in_flight: Bytes(self.history.in_flight()),
             sent: self.history.sent(),
+            outstanding: self.history.outstanding(),
         };
         // The rate came with the report, and is known before its fates are judged.
         if let Some(rate) = report.recommended {

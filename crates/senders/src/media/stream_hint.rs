@@ -154,6 +154,7 @@ mod tests {
                 rtt: Some(Duration::from_millis(40)),
                 in_flight: Bytes(4 * 1250),
                 sent: self.seq + 4,
+                outstanding: 4,
             };
             self.rate = self.hint.on_feedback(&feedback, self.rate).unwrap_or(self.rate);
             self.rate / 1e6

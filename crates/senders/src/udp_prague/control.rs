@@ -324,6 +324,13 @@ impl Control {
         self.limit();
     }
 
+    /// Lowers the rate to `rate` for another reason than marks or losses.
+    pub fn lower(&mut self, rate: BitRate) {
+        self.rate = self.rate.min(rate.as_bytes_per_sec()).max(self.config.min_rate.as_bytes_per_sec());
+        self.window = self.smoothed.map_or(self.window, |smoothed| self.rate * smoothed);
+        self.limit();
+    }
+
     /// The rate before pacing.
     pub fn rate(&self) -> BitRate {
         BitRate::from_bytes_per_sec(self.rate)

@@ -196,7 +196,7 @@ pub fn scream_window(p: f64) -> f64 {
             seq += 1;
         }
         let in_flight = Bytes(window as u64);
-        let feedback = Feedback { now, results: &results, rtt: Some(rtt), in_flight, sent: seq };
+        let feedback = Feedback { now, results: &results, rtt: Some(rtt), in_flight, sent: seq, outstanding: 0 };
         controller.on_feedback(&feedback);
     }
     sum / f64::from(REPORTS / 2) / 1000.0
