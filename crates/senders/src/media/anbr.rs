@@ -13,11 +13,12 @@
 //!   marks of the first quarter arrive in time to end it; and since Prague keeps what was gained, the rate does not
 //!   fall back to where it was.
 
-use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
+use super::prague::ReportedPrague;
 use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
-use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig, UdpPragueGrowth};
+use crate::udp_prague::{FrameConfig, UdpPragueGrowth};
 
 /// Round trips over which `gradual` is drawn to the recommendation.
 const GRADUAL_ROUNDS: f64 = 4.0;
@@ -108,8 +109,7 @@ impl CongestionControl for AnbrConfig {
 #[derive(Clone, Debug)]
 pub struct Anbr {
     config: AnbrConfig,
-    prague: Control,
-    counters: Counters,
+    prague: ReportedPrague,
     recommended: Option<f64>,
     last_report: Option<Instant>,
     target: f64,
@@ -122,19 +122,9 @@ impl Anbr {
             AnbrPrague::Frames => (Some(FrameConfig::default()), UdpPragueGrowth::Queue),
             AnbrPrague::Printed => (None, UdpPragueGrowth::Packet),
         };
-        let prague = UdpPragueConfig {
-            max_packet: Bytes(1248),
-            initial_rate: config.rates.initial,
-            min_rate: config.rates.min,
-            max_rate: config.rates.max,
-            frames,
-            report_interval: None,
-            growth,
-        };
         Self {
             config: config.clone(),
-            prague: Control::new(&prague),
-            counters: Counters::default(),
+            prague: ReportedPrague::new(&config.rates, frames, growth),
             recommended: None,
             last_report: None,
             target: config.rates.initial.as_bps() as f64,
@@ -143,10 +133,10 @@ impl Anbr {
 
     fn draw(&mut self, now: Instant, recommended: f64) {
         // The approach is over round trips: before the first one there is no pace.
-        let Some(rtt) = self.prague.smoothed_rtt() else { return };
+        let Some(rtt) = self.prague.control().smoothed_rtt() else { return };
         let since = self.last_report.map_or(0.0, |last| now.since(last).as_secs_f64());
         let part = (since / (GRADUAL_ROUNDS * rtt.as_secs_f64().max(1e-3))).min(1.0);
-        let rate = self.prague.rate().as_bps() as f64;
+        let rate = self.prague.control().rate().as_bps() as f64;
         // A recommendation only raises: marks say when it is too much.
         if recommended > rate {
             self.prague.raise(BitRate::from_bps_f64(rate + part * (recommended - rate)));
@@ -159,24 +149,19 @@ impl MediaController for Anbr {
         ReportPolicy::each_frame(Duration::from_millis(25))
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        // A report of losses alone has no round trip.
-        if let Some(rtt) = feedback.rtt {
-            self.prague.on_rtt(rtt);
-        }
-        let (arrived, marked, lost) = feedback.counts();
-        self.counters.received += u64::from(arrived);
-        self.counters.marked += u64::from(marked);
-        self.counters.lost += u64::from(lost);
-        self.prague.on_feedback(feedback.now, self.counters, feedback.sent, true);
+        self.prague.on_feedback(feedback, true);
+        let (_, marked, _) = feedback.counts();
         let target = match (self.config.rule, self.recommended) {
             (AnbrRule::Follow, recommended) => recommended.unwrap_or(self.target),
             // A mark is newer than the recommendation and speaks of the queue itself: then Prague's rate holds.
-            (AnbrRule::Max, Some(recommended)) if marked == 0 => (self.prague.rate().as_bps() as f64).max(recommended),
+            (AnbrRule::Max, Some(recommended)) if marked == 0 => {
+                (self.prague.control().rate().as_bps() as f64).max(recommended)
+            }
             (AnbrRule::Gradual, Some(recommended)) if marked == 0 => {
                 self.draw(feedback.now, recommended);
-                self.prague.rate().as_bps() as f64
+                self.prague.control().rate().as_bps() as f64
             }
-            _ => self.prague.rate().as_bps() as f64,
+            _ => self.prague.control().rate().as_bps() as f64,
         };
         self.last_report = Some(feedback.now);
         self.target = self.config.rates.clamp(target);
@@ -190,7 +175,7 @@ impl MediaController for Anbr {
         }
     }
     fn on_silence(&mut self, now: Instant) {
-        self.prague.reset(self.counters, self.counters.received + self.counters.lost, now);
+        self.prague.on_silence(now);
         self.recommended = None;
         self.target = self.config.rates.clamp(self.target * 0.5);
     }
@@ -205,6 +190,6 @@ impl MediaController for Anbr {
         if self.config.rule == AnbrRule::Follow { Ecn::NotEct } else { Ecn::Ect1 }
     }
     fn alpha(&self) -> Option<f64> {
-        (self.config.rule != AnbrRule::Follow).then(|| self.prague.alpha())
+        (self.config.rule != AnbrRule::Follow).then(|| self.prague.control().alpha())
     }
 }

@@ -66,6 +66,11 @@ impl ReportedPrague {
     pub(super) fn control(&self) -> &Control {
         &self.control
     }
+
+    /// Raises the rate for another reason than the absence of marks.
+    pub(super) fn raise(&mut self, rate: BitRate) {
+        self.control.raise(rate);
+    }
 }
 
 /// Configuration of UDP Prague's rate for a video.
