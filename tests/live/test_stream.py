@@ -14,7 +14,7 @@ from conftest import GATEWAY, TIDEMARK, needs
 STREAM = TIDEMARK.with_name("tidemark-stream")
 PORT = 8089
 SECONDS = 20
-L4S = ("scream", "sl4s", "cl4s", "l4s-cc")
+L4S = ("scream", "prague", "sl4s", "cl4s", "l4s-cc")
 
 
 @pytest.fixture(scope="module", autouse=True)

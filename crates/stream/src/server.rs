@@ -53,8 +53,9 @@ pub struct Settings {
 }
 
 /// Names of the controllers, with the page's description.
-pub const CONTROLLERS: [(&str, &str); 6] = [
+pub const CONTROLLERS: [(&str, &str); 7] = [
     ("scream", "SCReAM version 2"),
+    ("prague", "UDP Prague"),
     ("sl4s", "sL4S"),
     ("cl4s", "cL4S, which knows the network's thresholds"),
     ("l4s-cc", "L4S-CC"),
@@ -76,6 +77,10 @@ impl Settings {
         let (low, high) = self.thresholds;
         Some(match name {
             "scream" => media::ScreamConfig { rates, ..Default::default() }.into(),
+            "prague" => {
+                let frame_rate = self.size.frame_rate;
+                media::PragueVideoConfig { frame_rate, rates, ..Default::default() }.into()
+            }
             "sl4s" => media::Al4sConfig { rates, ..Default::default() }.into(),
             "cl4s" => {
                 let marking = Some(media::MarkingScheme { low, high });

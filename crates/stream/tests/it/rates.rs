@@ -13,7 +13,7 @@ const fn s(seconds: u64) -> Duration {
 
 #[test]
 fn frames_arrive_at_the_paths_rate_with_a_short_queue_and_equal_marks() {
-    for name in ["scream", "al4s", "l4s-cc"] {
+    for name in ["scream", "prague-video", "al4s", "l4s-cc"] {
         let mut path = Path::new(named(name), Feedback::Rfc8888, true, s(20));
         path.run(s(10));
         let from = path.waits.len();
@@ -39,7 +39,7 @@ fn frames_arrive_at_the_paths_rate_with_a_short_queue_and_equal_marks() {
 fn every_controller_backs_off_where_everything_is_marked() {
     // SCReAM's window has a floor of 3000 bytes, here in each 36 ms: its round trip and the wait for a report. Without a delay it would not
     // back off at all.
-    for (name, floor) in [("scream", 0.7), ("al4s", 0.2), ("l4s-cc", 0.2)] {
+    for (name, floor) in [("scream", 0.7), ("prague-video", 0.2), ("al4s", 0.2), ("l4s-cc", 0.2)] {
         let mut path = Path::new(named(name), Feedback::Rfc8888, true, s(30));
         path.marking = Marking::Never;
         let before = path.rate_until(s(10));
