@@ -169,7 +169,7 @@ fn media_engine(feedback: Feedback) -> Result<(MediaEngine, RTCRtpCodec), Error>
         rtcp_feedback,
     };
     let mut media = MediaEngine::default();
-    let parameters = RTCRtpCodecParameters { rtp_codec: rtp_codec.clone(), payload_type: 102, ..Default::default() };
+    let parameters = RTCRtpCodecParameters { rtp_codec: rtp_codec.clone(), payload_type: 102 };
     media.register_codec(parameters, RtpCodecKind::Video)?;
     if feedback == Feedback::TransportWide {
         let extension = RTCRtpHeaderExtensionCapability { uri: TRANSPORT_WIDE.into() };
