@@ -1,4 +1,4 @@
-//! The encoder of a moving picture, in its own thread: a frame takes 11 to 31 ms, for which no packet may wait.
+//! The encoder of a moving picture or a video, in its own thread: a frame takes 11 to 31 ms, for which no packet may wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -19,8 +19,9 @@ use tidemark_core::{BitRate, Instant as Time};
 use tidemark_senders::media::{EncodedFrame, FrameSource, MAX_PAYLOAD};
 
 use crate::media::{Media, Waiting};
-use crate::picture::Picture;
+use crate::picture::{Pattern, Picture, Scene};
 use crate::strip::Strip;
+use crate::video_file::{VideoFile, VideoReader};
 use crate::wake::Wake;
 
 /// Most frames that wait for the sender; with more, the encoder skips one.
@@ -85,18 +86,30 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Starts an encoder, which wakes the thread that sends its frames.
+    /// Starts an encoder of a moving picture, which wakes the thread that sends its frames.
     ///
     /// # Errors
     /// The encoder can't be made.
-    pub fn start(size: Size, wake: Wake) -> Result<Self, openh264::Error> {
+    pub fn moving(size: Size, wake: Wake) -> Result<Self, openh264::Error> {
+        Self::start(size, Box::new(Pattern::default()), wake)
+    }
+
+    /// Starts an encoder of a video, scaled to the picture and cut to its shape, which wakes the thread that sends its frames.
+    ///
+    /// # Errors
+    /// The encoder can't be made.
+    pub fn of_file(size: Size, file: VideoFile, wake: Wake) -> Result<Self, openh264::Error> {
+        Self::start(size, Box::new(VideoReader::new(file)), wake)
+    }
+
+    fn start(size: Size, scene: Box<dyn Scene>, wake: Wake) -> Result<Self, openh264::Error> {
         let wishes = Arc::new(Wishes::default());
         let (to, frames) = sync_channel(MAX_WAITING);
         // Fail before a thread is started if an encoder can't be made at all.
         encoder(size, 1_000_000)?;
         let thread = Some(thread::spawn({
             let wishes = Arc::clone(&wishes);
-            move || Studio { size, wishes, to, wake, number: 0, payloader: H264Payloader::default() }.run()
+            move || Studio { size, scene, wishes, to, wake, number: 0, payloader: H264Payloader::default() }.run()
         }));
         Ok(Self { wishes, frames, waiting: Waiting::default(), thread })
     }
@@ -160,6 +173,7 @@ impl Media for Pictures {
 /// The thread's side.
 struct Studio {
     size: Size,
+    scene: Box<dyn Scene>,
     wishes: Arc<Wishes>,
     to: SyncSender<Encoded>,
     wake: Wake,
@@ -209,7 +223,7 @@ impl Studio {
         self.number += 1;
         let drawn = Instant::now();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() / 100;
-        picture.draw(Strip { frame: self.number as u32, time: time as u32 });
+        picture.draw(&mut *self.scene, Strip { frame: self.number as u32, time: time as u32 });
         // A frame that can't be encoded is left out, like one that the encoder skips to keep its rate.
         let Ok(stream) = encoder.encode(picture) else { return true };
         let payloads = self.payloader.payload(MAX_PAYLOAD as usize, &stream.to_vec().into()).unwrap_or_default();
@@ -243,10 +257,8 @@ fn encoder(size: Size, rate: u64) -> Result<Encoder, openh264::Error> {
         .bitrate(Bits::from_bps(u32::try_from(rate).unwrap_or(u32::MAX)))
         .num_threads(1);
     let mut encoder = Encoder::with_api_config(OpenH264API::from_source(), config)?;
-    let mut picture = Picture::new(size.width, size.height);
-    picture.draw(Strip { frame: 0, time: 0 });
     // The encoder knows its size and takes a rate only after its first picture.
-    encoder.encode(&picture)?;
+    encoder.encode(&Picture::new(size.width, size.height))?;
     set_rate(&mut encoder, rate);
     encoder.force_intra_frame();
     Ok(encoder)
@@ -275,13 +287,13 @@ mod tests {
     #[test]
     fn the_encoder_follows_its_rate_and_the_strip_survives_it() {
         let mut encoder = encoder(SIZE, 400_000).unwrap();
-        let mut picture = Picture::new(SIZE.width, SIZE.height);
+        let (mut picture, mut pattern) = (Picture::new(SIZE.width, SIZE.height), Pattern::default());
         let mut decoder = Decoder::new().unwrap();
         for (rate, first) in [(400_000, 1_u32), (2_000_000, 91)] {
             set_rate(&mut encoder, rate);
             let (mut bits, mut read) = (0, 0);
             for frame in first..first + 90 {
-                picture.draw(Strip { frame, time: frame * 333 });
+                picture.draw(&mut pattern, Strip { frame, time: frame * 333 });
                 let stream = encoder.encode(&picture).unwrap().to_vec();
                 // The rate is reached after a second.
                 bits += if frame >= first + 30 { 8 * stream.len() } else { 0 };
@@ -310,7 +322,7 @@ mod tests {
 
     #[test]
     fn frames_come_once_a_rate_is_asked_for_and_the_thread_ends() {
-        let mut pictures = Pictures::start(SIZE, Wake::new().unwrap()).unwrap();
+        let mut pictures = Pictures::moving(SIZE, Wake::new().unwrap()).unwrap();
         thread::sleep(Duration::from_millis(100));
         assert!(pictures.poll_frame(Time::from_millis(100)).is_none(), "nobody watches");
         pictures.set_rate(Time::from_millis(100), BitRate::from_mbps(1));

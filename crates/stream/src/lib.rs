@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] is one viewer's stream. It is sans-IO like the rest of the project: datagrams are values and time is an argument. The
 //! WebRTC stack (`rtc`) handles ICE, DTLS, SRTP and RTCP. The sender of `tidemark-senders` decides which packet leaves when, and reads the
-//! browser's reports. [`Media`] gives the frames, from the encoder of a moving picture ([`Pictures`]) or from a model ([`Generated`]). A
+//! browser's reports. [`Media`] gives the frames, from the encoder of a moving picture or a video ([`Pictures`]) or from a model ([`Generated`]). A
 //! [`Server`] serves a page, handles WHEP, and has a thread for each viewer.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
@@ -17,6 +17,7 @@ mod server;
 mod session;
 mod strip;
 mod tap;
+mod video_file;
 mod viewer;
 mod wake;
 
@@ -26,4 +27,5 @@ pub use negotiation::{Feedback, MAX_OFFER, Refused};
 pub use server::{CONTROLLERS, Frames, Server, Settings};
 pub use session::{Choice, Datagram, Session, State, Status};
 pub use strip::{CELLS, Strip};
+pub use video_file::{UnusableVideo, VideoFile};
 pub use wake::Wake;

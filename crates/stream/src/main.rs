@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use tidemark_core::{BitRate, Duration};
 use tidemark_emu::signals::Signals;
 use tidemark_senders::media::RateLimits;
-use tidemark_stream::{CONTROLLERS, Frames, Server, Settings, Size};
+use tidemark_stream::{CONTROLLERS, Frames, Server, Settings, Size, UnusableVideo, VideoFile};
 
 /// Flag that makes Chromium send RFC 8888 reports and count marks.
 const FIELD_TRIALS: &str = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/";
@@ -51,6 +51,9 @@ struct Serve {
     /// Send frames of the TR 38.838 model, which no browser decodes
     #[arg(long)]
     frames: bool,
+    /// Video to send instead of the moving picture: YUV4MPEG2 with 4:2:0 and at most 4 GiB, which is repeated
+    #[arg(long, value_name = "VIDEO.y4m", conflicts_with = "frames")]
+    file: Option<PathBuf>,
     /// Width and height of the picture: multiples of 64 and 36
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x360", value_parser = size)]
     size: (usize, usize),
@@ -125,7 +128,7 @@ impl Serve {
         let settings = Settings {
             controller: self.controller.clone(),
             l4s: !self.no_l4s,
-            frames: if self.frames { Frames::Generator } else { Frames::Encoder },
+            frames: self.source()?,
             size: Size { width, height, frame_rate: self.frame_rate },
             rates: RateLimits { min: self.min, initial: self.initial, max: self.max },
             thresholds: (self.low, self.high),
@@ -143,6 +146,15 @@ impl Serve {
         signals.wait_for_any();
         server.close();
         Ok(())
+    }
+
+    /// Origin of the frames.
+    fn source(&self) -> Result<Frames, UnusableVideo> {
+        match &self.file {
+            Some(file) => Ok(Frames::File(VideoFile::open(file)?)),
+            None if self.frames => Ok(Frames::Generator),
+            None => Ok(Frames::Encoder),
+        }
     }
 
     /// Waits until the address exists, which the cell creates.

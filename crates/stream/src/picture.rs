@@ -1,4 +1,4 @@
-//! A moving test picture: a scrolling pattern, noise that costs bits, a moving bar, and the strip.
+//! Pictures: a scene, whose pixels are drawn for each frame, with the strip over it.
 
 use openh264::formats::YUVSource;
 
@@ -6,8 +6,24 @@ use crate::strip::Strip;
 
 /// Length of a flash in frames.
 const FLASH: u32 = 6;
+/// Luma of black and white, and chroma of both.
+const BLACK: u8 = 16;
+const WHITE: u8 = 235;
+const GREY: u8 = 128;
 /// Largest deviation of the noise, in steps of luma.
 const NOISE: u32 = 16;
+
+/// Pixels of one component of a picture, line by line.
+pub(crate) struct Plane<'a> {
+    pub(crate) pixels: &'a mut [u8],
+    pub(crate) width: usize,
+}
+
+/// A source of pixels.
+pub(crate) trait Scene: Send {
+    /// Fills luma and both chroma planes, which have half the width and height, for the frame of this strip.
+    fn paint(&mut self, planes: [Plane<'_>; 3], strip: Strip);
+}
 
 /// A picture in I420, redrawn for each frame.
 #[derive(Clone, Debug)]
@@ -16,21 +32,14 @@ pub(crate) struct Picture {
     height: usize,
     luma: Vec<u8>,
     chroma: [Vec<u8>; 2],
-    bits: u32,
     flash: u32,
 }
 
 impl Picture {
+    /// A black picture.
     pub(crate) fn new(width: usize, height: usize) -> Self {
-        let chroma = || vec![128; width / 2 * (height / 2)];
-        Self {
-            width,
-            height,
-            luma: vec![16; width * height],
-            chroma: [chroma(), chroma()],
-            bits: 0x9E37_79B9,
-            flash: 0,
-        }
+        let chroma = || vec![GREY; width / 2 * (height / 2)];
+        Self { width, height, luma: vec![BLACK; width * height], chroma: [chroma(), chroma()], flash: 0 }
     }
 
     /// Makes the next frames white.
@@ -38,31 +47,57 @@ impl Picture {
         self.flash = FLASH;
     }
 
-    pub(crate) fn draw(&mut self, strip: Strip) {
+    /// Draws a scene, and the strip at its top.
+    pub(crate) fn draw(&mut self, scene: &mut dyn Scene, strip: Strip) {
+        let [first, second] = self.chroma.each_mut().map(|pixels| Plane { pixels, width: self.width / 2 });
+        scene.paint([Plane { pixels: &mut self.luma, width: self.width }, first, second], strip);
+        if self.flash > 0 {
+            self.flash -= 1;
+            self.luma.fill(WHITE);
+        }
+        strip.draw(&mut self.luma, self.width, self.height);
+    }
+}
+
+/// A scrolling pattern, noise that costs bits, and a moving bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    bits: u32,
+}
+
+impl Default for Pattern {
+    fn default() -> Self {
+        Self { bits: 0x9E37_79B9 }
+    }
+}
+
+impl Pattern {
+    /// Takes the next random number (xorshift32).
+    fn random(&mut self) -> u32 {
+        self.bits ^= self.bits << 13;
+        self.bits ^= self.bits >> 17;
+        self.bits ^= self.bits << 5;
+        self.bits
+    }
+}
+
+impl Scene for Pattern {
+    fn paint(&mut self, [luma, first, second]: [Plane<'_>; 3], strip: Strip) {
         let shift = strip.frame as usize;
-        let bar = shift * 7 % self.width;
-        for (y, line) in self.luma.chunks_exact_mut(self.width).enumerate() {
+        let bar = shift * 7 % luma.width;
+        for (y, line) in luma.pixels.chunks_exact_mut(luma.width).enumerate() {
             for (x, pixel) in line.iter_mut().enumerate() {
-                // xorshift32, one number for each pixel.
-                self.bits ^= self.bits << 13;
-                self.bits ^= self.bits >> 17;
-                self.bits ^= self.bits << 5;
                 let pattern = ((x + 2 * shift) ^ (y + shift)) & 0x7F;
                 let level = if x.abs_diff(bar) < 8 { 200 } else { 48 + pattern as u32 };
-                *pixel = (level + self.bits % NOISE) as u8;
+                *pixel = (level + self.random() % NOISE) as u8;
             }
         }
-        for (plane, step) in self.chroma.iter_mut().zip([1, 2]) {
-            for (index, pixel) in plane.iter_mut().enumerate() {
-                let (x, y) = (index % (self.width / 2), index / (self.width / 2));
+        for (plane, step) in [first, second].into_iter().zip([1, 2]) {
+            for (index, pixel) in plane.pixels.iter_mut().enumerate() {
+                let (x, y) = (index % plane.width, index / plane.width);
                 *pixel = (96 + ((x / 4 + y / 4 + step * shift) & 0x3F)) as u8;
             }
         }
-        if self.flash > 0 {
-            self.flash -= 1;
-            self.luma.fill(235);
-        }
-        strip.draw(&mut self.luma, self.width, self.height);
     }
 }
 

@@ -17,16 +17,19 @@ use crate::http::{Answer, Request, serve};
 use crate::media::Generated;
 use crate::negotiation::MAX_OFFER;
 use crate::session::{Choice, Session};
+use crate::video_file::VideoFile;
 use crate::viewer::{Start, Viewer, bind};
 use crate::wake::Wake;
 
 const PAGE: &str = include_str!("page.html");
 
 /// Origin of the frames.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Frames {
     /// The encoder of a moving picture.
     Encoder,
+    /// The encoder of a video.
+    File(VideoFile),
     /// The TR 38.838 model, whose frames no browser decodes.
     Generator,
 }
@@ -97,6 +100,14 @@ impl Settings {
         match self.config(name)?.transport() {
             Transport::Rtp(controller) => Some(controller()),
             Transport::Tcp(_) | Transport::Udp { .. } => None,
+        }
+    }
+
+    /// Starts the encoder of a viewer.
+    fn pictures(&self, wake: Wake) -> Result<Pictures, openh264::Error> {
+        match &self.frames {
+            Frames::File(file) => Pictures::of_file(self.size, file.clone(), wake),
+            Frames::Encoder | Frames::Generator => Pictures::moving(self.size, wake),
         }
     }
 
@@ -218,16 +229,15 @@ impl Server {
         let choice = Choice { controller: made, video: video.clone(), l4s, ssrc };
         let refused = |error: crate::negotiation::Refused| Answer::text("400 Bad Request", error.to_string());
         let begin = (Instant::now(), request.body.as_str(), address);
-        let (viewer, answer) = match self.settings.frames {
+        let (viewer, answer) = match &self.settings.frames {
             Frames::Generator => {
                 let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");
                 let frames = Generated::new(Encoder::new(&video, BitRate::from_bps(0), stream));
                 let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
                 (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
             }
-            Frames::Encoder => {
-                let frames = Pictures::start(self.settings.size, wake.clone())
-                    .map_err(|error| broken(io::Error::other(error)))?;
+            Frames::Encoder | Frames::File(_) => {
+                let frames = self.settings.pictures(wake.clone()).map_err(|error| broken(io::Error::other(error)))?;
                 let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
                 (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
             }
