@@ -1,7 +1,9 @@
-//! Streams to a peer in memory, over a path in virtual time.
+//! Streams to a peer in memory, over a path in virtual time or the loopback interface.
 
 #[path = "it/feedback.rs"]
 mod feedback;
+#[path = "it/loopback.rs"]
+mod loopback;
 #[path = "it/path.rs"]
 mod path;
 #[path = "it/peer.rs"]

@@ -12,6 +12,8 @@ use tidemark_stream::{Choice, Feedback, Generated, Session, Status};
 
 use crate::peer::Peer;
 
+/// Number of the stream.
+pub(crate) const SSRC: u32 = 0x7777;
 /// IP and UDP below a datagram, in bytes.
 const HEADERS: usize = 28;
 
@@ -84,7 +86,7 @@ impl Path {
         let (mut peer, offer) = Peer::offer(now, address(2), address(1), feedback);
         let video = video(stop);
         let frames = generated(&video);
-        let choice = Choice { controller, video, l4s, ssrc: 0x7777 };
+        let choice = Choice { controller, video, l4s, ssrc: SSRC };
         // A browser's candidates are often names that nobody can look up: the path must be found by its checks alone.
         let offer: String = offer.split_inclusive('\n').filter(|line| !line.starts_with("a=candidate")).collect();
         let (session, answer) = Session::answer(now, &offer, address(1), choice, frames).unwrap();

@@ -40,7 +40,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Peer {
     connection: RTCPeerConnection,
     local: SocketAddr,
-    server: SocketAddr,
+    pub(crate) server: SocketAddr,
     feedback: Feedback,
     receiver: Option<RTCRtpReceiverId>,
     ssrc: u32,
@@ -73,7 +73,7 @@ impl Peer {
             sdp_fmtp_line: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f".into(),
             rtcp_feedback,
         };
-        let codec = RTCRtpCodecParameters { rtp_codec, payload_type: 109, ..Default::default() };
+        let codec = RTCRtpCodecParameters { rtp_codec, payload_type: 109 };
         media.register_codec(codec, RtpCodecKind::Video).unwrap();
         if feedback == Feedback::TransportWide {
             let extension = RTCRtpHeaderExtensionCapability { uri: TRANSPORT_WIDE.into() };
