@@ -9,6 +9,7 @@
 mod encoder;
 mod feedback;
 mod http;
+mod lateness;
 mod media;
 mod negotiation;
 mod picture;

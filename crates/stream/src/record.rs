@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::lateness::{Lateness, LatenessUs};
 use crate::negotiation::Feedback;
 use crate::session::Status;
 
@@ -52,6 +53,8 @@ pub(crate) struct Record {
     frames: Vec<(u32, f64, u32)>,
     clicks: Vec<f64>,
     inbound: Value,
+    /// Lateness of packets, once the stream has ended.
+    pub(crate) lateness: Lateness,
 }
 
 #[derive(Serialize)]
@@ -80,6 +83,7 @@ struct Summary<'a> {
     frames_shown: usize,
     frame_delay_ms: Option<Quantiles>,
     click_to_picture_ms: Option<Quantiles>,
+    lateness_us: Option<LatenessUs>,
     browser: &'a Value,
 }
 
@@ -131,6 +135,7 @@ impl Record {
             frames_shown: self.frames.len(),
             frame_delay_ms: quantiles(self.frames.iter().map(|(_, delay, _)| *delay)),
             click_to_picture_ms: quantiles(self.clicks.iter().copied()),
+            lateness_us: self.lateness.quantiles(),
             browser: &self.inbound,
         };
         fs::write(folder.join("summary.json"), serde_json::to_string_pretty(&summary)? + "\n")

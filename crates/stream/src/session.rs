@@ -37,6 +37,8 @@ pub struct Datagram {
     pub ecn: Ecn,
     /// The UDP payload.
     pub bytes: BytesMut,
+    /// Time at which the pacer let it leave, of a media packet that waited for it.
+    pub due: Option<Instant>,
 }
 
 /// Progress of a session.
@@ -88,6 +90,8 @@ pub struct Session<M> {
     reports: Reports,
     is_marked: bool,
     media_ecn: Ecn,
+    /// Time for which the last packet of the sender waited.
+    due: Option<Instant>,
     state: State,
     /// Packets sent, and the RTP time of the last one.
     sent: u64,
@@ -138,6 +142,7 @@ impl<M: Media> Session<M> {
             reports: Reports::new(),
             is_marked: choice.l4s,
             media_ecn: Ecn::NotEct,
+            due: None,
             state: State::Connecting,
             sent: 0,
             timestamp: 0,
@@ -181,11 +186,15 @@ impl<M: Media> Session<M> {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Datagram> {
         loop {
             if let Some(out) = self.agreed.connection.poll_write() {
-                let ecn = if is_rtp(&out.message) { self.media_ecn } else { Ecn::NotEct };
-                return Some(Datagram { to: out.transport.peer_addr, ecn, bytes: out.message });
+                let (ecn, due) =
+                    if is_rtp(&out.message) { (self.media_ecn, self.due.take()) } else { (Ecn::NotEct, None) };
+                return Some(Datagram { to: out.transport.peer_addr, ecn, bytes: out.message, due });
             }
             let time = self.time(now);
-            let packet = self.sender.as_mut().filter(|_| self.state == State::Streaming)?.poll_transmit(time)?;
+            let sender = self.sender.as_mut().filter(|_| self.state == State::Streaming)?;
+            let due = sender.next_deadline().filter(|due| *due <= time);
+            let packet = sender.poll_transmit(time)?;
+            self.due = due.map(|due| self.epoch + Duration::from_nanos(due.as_nanos()));
             self.write(now, packet);
         }
     }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use tidemark_core::Bytes;
 use tidemark_emu::EcnSocket;
 
+use crate::lateness::Lateness;
 use crate::media::Media;
 use crate::negotiation::Feedback;
 use crate::record::{Record, Row, Shown};
@@ -85,7 +86,8 @@ impl Viewer {
         });
         let of_thread = Arc::clone(&shared);
         let thread = Some(thread::spawn(move || {
-            let status = run(session, &socket, &of_thread);
+            let (status, lateness) = run(session, &socket, &of_thread);
+            of_thread.lock().0.lateness = lateness;
             if let Some(folder) = out
                 && let Err(error) = of_thread.lock().0.write(&folder, &of_thread.controller, l4s, &status)
             {
@@ -136,8 +138,8 @@ impl Viewer {
     }
 }
 
-fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -> Status {
-    let mut buffer = [0; MAX_DATAGRAM];
+fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -> (Status, Lateness) {
+    let (mut buffer, mut lateness) = ([0; MAX_DATAGRAM], Lateness::default());
     let mut series = Series::default();
     while session.status().state != State::Over {
         if shared.close.load(Relaxed) {
@@ -159,7 +161,7 @@ fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -
             session.handle_datagram(Instant::now(), from, &buffer[..length]);
         }
         session.handle_timeout(Instant::now());
-        send(&mut session, socket);
+        send(&mut session, socket, &mut lateness);
         let now = Instant::now();
         if let Some(row) = series.row(now, &session.status()) {
             let mut state = shared.lock();
@@ -170,14 +172,17 @@ fn run<M: Media>(mut session: Session<M>, socket: &EcnSocket, shared: &Shared) -
         // Signals are handled by the main thread.
         let _ = shared.wake.wait(socket.as_fd(), until.min(INTERVAL));
     }
-    send(&mut session, socket);
-    session.status()
+    send(&mut session, socket, &mut lateness);
+    (session.status(), lateness)
 }
 
-fn send<M: Media>(session: &mut Session<M>, socket: &EcnSocket) {
+fn send<M: Media>(session: &mut Session<M>, socket: &EcnSocket, lateness: &mut Lateness) {
     while let Some(datagram) = session.poll_transmit(Instant::now()) {
         // A viewer that can't be reached does not answer, so it is forgotten soon.
         let _: io::Result<()> = socket.send(&datagram.bytes, datagram.to, datagram.ecn);
+        if let Some(due) = datagram.due {
+            lateness.record(Instant::now().saturating_duration_since(due));
+        }
     }
 }
 
