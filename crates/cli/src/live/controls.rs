@@ -7,13 +7,13 @@ use tidemark_marker::LawConfig;
 use tidemark_record::unit::tag;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 
-/// What a page can change of a cell.
+/// Settings of a cell that a page can change.
 #[derive(Debug, Serialize)]
 pub(super) struct Controls {
     ues: Vec<UeControls>,
 }
 
-/// What a page can change of a UE.
+/// Settings of a UE that a page can change.
 #[derive(Debug, Serialize)]
 struct UeControls {
     name: String,

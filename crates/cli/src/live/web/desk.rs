@@ -13,7 +13,7 @@ const MAX_LENGTH: u64 = 64 * 1024;
 
 /// Receiver of a page's commands.
 pub(crate) trait Commands: Send + Sync + 'static {
-    /// What can be changed, with its present values, as JSON.
+    /// Settings that can be changed, with their present values, as JSON.
     fn controls(&self) -> String;
     /// Carries out the words of a command of `tidemark ctl`; gives the answer.
     ///
@@ -43,7 +43,7 @@ impl Desk {
         format!("#token={}", self.token)
     }
 
-    /// What can be changed, as JSON.
+    /// Settings that can be changed, as JSON.
     pub(super) fn controls(&self) -> String {
         self.commands.controls()
     }
