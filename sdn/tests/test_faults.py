@@ -127,6 +127,8 @@ def test_a_restarted_database_costs_a_moment(laboratory: Laboratory) -> None:
 def test_an_agent_that_is_killed_leaves_a_working_port_and_its_successor_cleans_up(laboratory: Laboratory) -> None:
     switch = laboratory.switches[0]
     agent = laboratory.agents[switch.name]
+    before = _ports_with_queues(switch)
+    assert "line" in before
 
     def kill() -> None:
         agent.kill()
@@ -136,11 +138,17 @@ def test_an_agent_that_is_killed_leaves_a_working_port_and_its_successor_cleans_
 
     assert outage(laboratory, kill) < UNNOTICED
     until(lambda: all(there["agent"] for there in read_status(laboratory.socket)["switches"]))
-    # The controller has sent the new one what there should be.
+    # The controller sends the new one what there should be, port by port. Each port then has one row.
     until(lambda: "1:2" in classes(switch, "line"))
-    assert switch.vsctl("--columns=_uuid", "find", "qos", "type=linux-noop").count("_uuid") == len(
-        [port for port in ("line", "detour", "l0", "c0") if "1:fffe" in classes(switch, port)]
-    )
+    until(lambda: _ports_with_queues(switch) == before and _rows_of_ports_left_alone(switch) == len(before))
+
+
+def _rows_of_ports_left_alone(switch: OpenVSwitch) -> int:
+    return switch.vsctl("--columns=_uuid", "find", "qos", "type=linux-noop").count("_uuid")
+
+
+def _ports_with_queues(switch: OpenVSwitch) -> set[str]:
+    return {port for port in ("line", "detour", "l0", "c0") if "1:fffe" in classes(switch, port)}
 
 
 def test_an_agent_that_ends_leaves_nothing(laboratory: Laboratory) -> None:
