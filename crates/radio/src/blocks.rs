@@ -43,15 +43,13 @@ impl BlockSizes {
 
     /// Bytes by number of resource blocks, from none to the whole carrier.
     pub fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
-        let start = (self.kind(symbols) * self.rows + usize::from(mcs)) * self.prbs;
-        &self.bytes[start..start + self.prbs]
+        self.in_slot(symbols).of(mcs)
     }
-    /// Capacity of a slot as a share of that of the largest slots.
-    pub fn capacity(&self, symbols: u32) -> f64 {
-        self.capacity[self.kind(symbols)]
-    }
-    fn kind(&self, symbols: u32) -> usize {
-        self.symbols.iter().position(|other| *other == symbols).unwrap_or(0)
+    /// Sizes in a slot with this many symbols.
+    pub fn in_slot(&self, symbols: u32) -> SlotSizes<'_> {
+        let kind = self.symbols.iter().position(|other| *other == symbols).unwrap_or(0);
+        let all = self.rows * self.prbs;
+        SlotSizes { prbs: self.prbs, capacity: self.capacity[kind], bytes: &self.bytes[kind * all..(kind + 1) * all] }
     }
     /// The fewest resource blocks that carry `wanted` bytes, or all of `free` if they are too few, and the bytes that they carry.
     pub fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {
@@ -63,6 +61,27 @@ impl BlockSizes {
             _ => sizes.partition_point(too_small),
         };
         (prbs as u32, sizes[prbs])
+    }
+}
+
+/// Bytes of a transport block in one slot, by MCS and resource blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotSizes<'a> {
+    prbs: usize,
+    /// Capacity of the slot as a share of that of the largest slots, from 0 to 1.
+    pub capacity: f64,
+    bytes: &'a [u32],
+}
+
+impl<'a> SlotSizes<'a> {
+    /// Bytes by number of resource blocks, from none to the whole carrier.
+    pub fn of(&self, mcs: u8) -> &'a [u32] {
+        let start = usize::from(mcs) * self.prbs;
+        &self.bytes[start..start + self.prbs]
+    }
+    /// Bytes on the whole carrier.
+    pub fn whole(&self, mcs: u8) -> u32 {
+        self.bytes[usize::from(mcs) * self.prbs + self.prbs - 1]
     }
 }
 

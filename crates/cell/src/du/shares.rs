@@ -44,7 +44,8 @@ impl Shares {
     pub(crate) fn turn(&self, ue: UeId) -> (u64, bool) {
         (self.had(ue), ue < self.first)
     }
-    fn had(&self, ue: UeId) -> u64 {
+    /// Service that counts as what a UE has had.
+    pub(crate) fn had(&self, ue: UeId) -> u64 {
         let (least, most) = (self.least.saturating_sub(self.credit), self.least + self.slot);
         self.had.get(ue.position()).map_or(least, |had| (*had).clamp(least, most))
     }

@@ -81,8 +81,8 @@ impl Selection {
         std::mem::swap(contenders, given);
         let begins = pattern.start(slot);
         let before = pattern.start(pattern.previous_downlink(slot));
-        let (of_symbols, of_wait) = (sizes.capacity(symbols), pattern.wait_for_downlink(slot));
-        let all = carrier.config.prbs as usize;
+        let sizes = sizes.in_slot(symbols);
+        let weights = [sizes.capacity, pattern.wait_for_downlink(slot)].map(Contender::weight);
         // Bearers of a UE are side by side.
         for index in active {
             let drb = &mut drbs[*index];
@@ -101,9 +101,9 @@ impl Selection {
                 continue;
             }
             // A rate channel has no MCS: its bytes come by the time since the last slot.
-            let (capacity, share) = match offer {
-                Offer::Mcs(mcs) => (f64::from(sizes.of(symbols, mcs)[all]), of_symbols),
-                Offer::Bytes(bytes) => (bytes, of_wait),
+            let (capacity, weight) = match offer {
+                Offer::Mcs(mcs) => (f64::from(sizes.whole(mcs)), weights[0]),
+                Offer::Bytes(bytes) => (bytes, weights[1]),
             };
             let head_of_line = drb.bearer.head_of_line(now);
             let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
@@ -114,7 +114,7 @@ impl Selection {
                     last.candidate = candidate
                 }
                 Some(_) => {}
-                None => contenders.push(Contender::new(candidate, share)),
+                None => contenders.push(Contender::new(candidate, weight)),
             }
         }
         for given in given.drain(..).filter(|given| given.prbs > 0) {
@@ -149,8 +149,14 @@ fn need<P: Inspect>(
     let need = match candidate.offer {
         Offer::Mcs(mcs) => {
             let sizes = &carrier.sizes.of(at.symbols, mcs)[..=free as usize];
-            let fewest = |bytes| sizes.partition_point(|size| *size < bytes) as u32;
-            Need { least: fewest(least), all: fewest(wanted) }
+            // The least is found among the first few. Where much waits there is nothing to look for.
+            let fewest = |bytes| sizes.iter().take_while(|size| **size < bytes).count() as u32;
+            let is_too_little = |size: &u32| *size < wanted;
+            let all = match sizes.last() {
+                Some(size) if is_too_little(size) => sizes.len(),
+                _ => sizes.partition_point(is_too_little),
+            };
+            Need { least: fewest(least), all: all as u32 }
         }
         Offer::Bytes(bytes) => {
             let fewest = |wanted| ue.fewest_prbs(wanted, bytes, all);

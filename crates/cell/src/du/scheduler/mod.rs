@@ -93,6 +93,22 @@ macro_rules! schedulers {
             $($variant(<$config as Discipline>::Rule),)*
         }
 
+        impl AnyRule {
+            /// Hands out what is left of a slot. Which rule it is, is asked once a slot, since it ranks for each resource block group.
+            fn hand_out(
+                &mut self,
+                sharing: &mut Sharing,
+                turns: &mut Shares,
+                contenders: &mut [Contender],
+                remaining: &mut Remaining,
+                need: impl FnMut(&Candidate, u32) -> Option<Need>,
+            ) {
+                match self {
+                    $(Self::$variant(rule) => sharing.hand_out((rule, turns), contenders, remaining, need),)*
+                }
+            }
+        }
+
         impl Rule for AnyRule {
             fn rank(&mut self, candidate: &Candidate, given: f64) -> Rank {
                 match self {
@@ -158,7 +174,7 @@ impl Scheduler {
     ) {
         let turns = if is_due { &mut self.due } else { &mut self.turns };
         turns.begin(contenders.len(), |position| contenders[position].candidate.ue, &mut self.draws);
-        self.sharing.hand_out((&mut self.rule, turns), contenders, remaining, need);
+        self.rule.hand_out(&mut self.sharing, turns, contenders, remaining, need);
     }
     /// Ranks a UE by a bearer, before it is given anything.
     pub(crate) fn rank(&mut self, candidate: &Candidate) -> Rank {
@@ -196,7 +212,8 @@ mod tests {
     }
     /// A slot with candidates that need this many resource blocks each; what each is given.
     fn slot(scheduler: &mut Scheduler, all: &[Candidate], needs: &[u32], prbs: u32, blocks: u32) -> Vec<u32> {
-        let mut contenders: Vec<_> = all.iter().map(|candidate| Contender::new(*candidate, 1.0)).collect();
+        let mut contenders: Vec<_> =
+            all.iter().map(|candidate| Contender::new(*candidate, Contender::weight(1.0))).collect();
         let mut remaining = Remaining { prbs, blocks };
         scheduler.share(&mut contenders, &mut remaining, false, |candidate, free| {
             let position = all.iter().position(|other| other.ue == candidate.ue)?;
@@ -293,7 +310,7 @@ mod tests {
     fn what_is_due_takes_no_turn_among_all_and_goes_by_turns_itself() {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
         let mut whole = |ues: &[u32], is_due| {
-            let candidates = ues.iter().map(|ue| Contender::new(candidate(*ue, 1.0, 1), 1.0));
+            let candidates = ues.iter().map(|ue| Contender::new(candidate(*ue, 1.0, 1), Contender::weight(1.0)));
             let (mut contenders, mut remaining) = (candidates.collect::<Vec<_>>(), Remaining { prbs: 51, blocks: 1 });
             scheduler.share(&mut contenders, &mut remaining, is_due, |_, _| Some(Need { least: 1, all: 100 }));
             contenders.iter().find(|contender| contender.prbs > 0).map(|contender| contender.candidate.ue.0)

@@ -31,17 +31,16 @@ pub(crate) struct Candidate {
 }
 
 /// Rank of a UE: a level, and of one level a metric. The greater goes first.
+///
+/// One number, since ranks are compared for each resource block group: above bit 64 the level, below the bits of the metric, which is not
+/// negative, so that they have its order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    level: i32,
-    /// Bits of the metric, which is not negative: in their order.
-    metric: u64,
-}
+pub(crate) struct Rank(i128);
 
 impl Rank {
     /// A rank above all of lower levels.
     pub(crate) fn of_level(level: i32, metric: f64) -> Self {
-        Self { level, metric: metric.max(0.0).to_bits() }
+        Self(i128::from(level) << 64 | i128::from(metric.max(0.0).to_bits()))
     }
     /// A rank by a metric alone.
     pub(crate) fn of(metric: f64) -> Self {

@@ -38,30 +38,49 @@ pub(crate) struct Contender {
 }
 
 impl Contender {
-    /// A UE for which the slot carries `capacity` of what one carries that carries the most.
-    pub(crate) fn new(candidate: Candidate, capacity: f64) -> Self {
-        Self { candidate, weight: (capacity * WHOLE) as u64, prbs: 0, needed: None }
+    /// A UE of which a resource block weighs so much in turns.
+    pub(crate) fn new(candidate: Candidate, weight: u64) -> Self {
+        Self { candidate, weight, prbs: 0, needed: None }
+    }
+    /// Weight of a resource block in a slot that carries `capacity` of what one carries that carries the most.
+    pub(crate) fn weight(capacity: f64) -> u64 {
+        (capacity * WHOLE) as u64
     }
 }
 
 /// Weight of a resource block in turns, where a slot carries the most.
 const WHOLE: f64 = 65_536.0;
 
-/// Position in the order of a slot: rank, then turns.
+/// Position in the order of a slot: rank, then turns. The greatest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     rank: Rank,
-    turn: Reverse<(u64, bool, u32)>,
+    turn: Reverse<Turn>,
 }
 
-impl Entry {
+/// Turn of a contender: by the service that its UE has had, then by whether it is behind the first of equals, then by position.
+///
+/// One number, as [`Rank`] is: service above bit 33, bit 32, position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn(u128);
+
+impl Turn {
+    const BEHIND: u128 = 1 << 32;
+
+    fn new((had, is_behind): (u64, bool), position: usize) -> Self {
+        Self(u128::from(had) << 33 | u128::from(is_behind) << 32 | position as u128)
+    }
     /// Service that its UE has had.
-    fn had(&self) -> u64 {
-        self.turn.0.0
+    fn had(self) -> u64 {
+        (self.0 >> 33) as u64
     }
     /// Position of its contender.
-    fn position(&self) -> usize {
-        self.turn.0.2 as usize
+    fn position(self) -> usize {
+        self.0 as u32 as usize
+    }
+    /// The same turn after more service: whether it is behind stays as it was when the slot began.
+    fn after(self, had: u64) -> Self {
+        Self(u128::from(had) << 33 | self.0 & (Self::BEHIND | u128::from(u32::MAX)))
     }
 }
 
@@ -98,7 +117,10 @@ impl Sharing {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let all = contenders.iter().enumerate();
-        order.extend(all.map(|(position, contender)| self.entry(rule, turns, position, contender)));
+        order.extend(all.map(|(position, contender)| Entry {
+            rank: self.rank(rule, contender),
+            turn: Reverse(Turn::new(turns.turn(contender.candidate.ue), position)),
+        }));
         let mut heap = BinaryHeap::from(order);
         // The least that anybody has had who waits for more than this slot has.
         let mut least_waiting = u64::MAX;
@@ -106,8 +128,8 @@ impl Sharing {
             let is_alone = heap.len() == 1;
             // Everybody has all that was asked for.
             let Some(mut first) = heap.peek_mut() else { break };
-            let position = first.position();
-            let contender = &mut contenders[position];
+            let turn = first.turn.0;
+            let contender = &mut contenders[turn.position()];
             let (candidate, before) = (contender.candidate, contender.prbs);
             let mut least = 0;
             // A UE is asked when its first turn comes, since many never have one in a slot.
@@ -116,15 +138,15 @@ impl Sharing {
                 if before == 0 && remaining.blocks == 0 {
                     drop(first);
                     heap.retain(|entry| {
-                        let has_block = contenders[entry.position()].prbs > 0;
-                        least_waiting = least_waiting.min(if has_block { u64::MAX } else { entry.had() });
+                        let has_block = contenders[entry.turn.0.position()].prbs > 0;
+                        least_waiting = least_waiting.min(if has_block { u64::MAX } else { entry.turn.0.had() });
                         has_block
                     });
                     continue;
                 }
                 // Too little is left for it, which keeps its turn for the next slot.
                 let Some(need) = need(&candidate, before + remaining.prbs) else {
-                    least_waiting = least_waiting.min(first.had());
+                    least_waiting = least_waiting.min(turn.had());
                     PeekMut::pop(first);
                     continue;
                 };
@@ -144,22 +166,17 @@ impl Sharing {
             if prbs == more {
                 PeekMut::pop(first);
             } else {
-                // Whose turn it is among equals stays as it was when the slot began.
-                let mut next = self.entry(rule, turns, position, contender);
-                next.turn.0.1 = first.turn.0.1;
-                *first = next;
+                let rank = self.rank(rule, contender);
+                *first = Entry { rank, turn: Reverse(turn.after(turns.had(candidate.ue))) };
             }
         }
         self.order = heap.into_vec();
-        end(turns, contenders, self.order.iter().map(Entry::had).fold(least_waiting, u64::min));
+        end(turns, contenders, self.order.iter().map(|entry| entry.turn.0.had()).fold(least_waiting, u64::min));
     }
 
-    /// Position of a contender with what it has been given.
-    fn entry(&self, rule: &mut impl Rule, turns: &Shares, position: usize, contender: &Contender) -> Entry {
-        let Contender { candidate, prbs, .. } = contender;
-        let (had, behind) = turns.turn(candidate.ue);
-        let rank = rule.rank(candidate, f64::from(*prbs) * self.prb);
-        Entry { rank, turn: Reverse((had, behind, position as u32)) }
+    /// Rank of a contender with what it has been given.
+    fn rank(&self, rule: &mut impl Rule, contender: &Contender) -> Rank {
+        rule.rank(&contender.candidate, f64::from(contender.prbs) * self.prb)
     }
 }
 
