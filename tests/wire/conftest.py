@@ -11,6 +11,41 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = pathlib.Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
 
+SCENARIO = """
+name = "capture"
+duration = "2 s"
+
+[cell.f1u]
+report_period = "5 ms"
+
+[marker]
+law = "l4span"
+short_circuit = true
+
+[[ue]]
+name = "ue"
+handovers = ["1 s"]
+
+[[flow]]
+name = "l4s"
+ue = "ue"
+round_trip = "20 ms"
+sender = { controller = "prague" }
+
+[[flow]]
+name = "classic"
+ue = "ue"
+round_trip = "20 ms"
+sender = { controller = "cubic", tcp = { ecn = "classic" } }
+
+[[flow]]
+name = "video"
+ue = "ue"
+round_trip = "20 ms"
+sender = { controller = "scream" }
+app = { app = "video" }
+"""
+
 
 @functools.cache
 def example(package, name):
@@ -35,6 +70,16 @@ def capture(tmp_path_factory):
     path = tmp_path_factory.mktemp("wire") / "frames.pcapng"
     run_example("frames", path)
     return path
+
+
+@pytest.fixture(scope="session")
+def captures(tmp_path_factory):
+    """The folder of `tidemark run --pcap`, with the results in `out`."""
+    folder = tmp_path_factory.mktemp("capture")
+    (folder / "scenario.toml").write_text(SCENARIO)
+    command = [TIDEMARK, "run", folder / "scenario.toml"]
+    subprocess.run([*command, "--out", folder / "out", "--pcap", folder], cwd=ROOT, check=True, capture_output=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,56 +5,10 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT, TIDEMARK
 from test_tshark import NOTE, OPTIONS
 
 if not shutil.which("tshark"):
     pytest.skip("tshark is missing: run tests/install-packages.sh", allow_module_level=True)
-
-SCENARIO = """
-name = "capture"
-duration = "2 s"
-
-[cell.f1u]
-report_period = "5 ms"
-
-[marker]
-law = "l4span"
-short_circuit = true
-
-[[ue]]
-name = "ue"
-handovers = ["1 s"]
-
-[[flow]]
-name = "l4s"
-ue = "ue"
-round_trip = "20 ms"
-sender = { controller = "prague" }
-
-[[flow]]
-name = "classic"
-ue = "ue"
-round_trip = "20 ms"
-sender = { controller = "cubic", tcp = { ecn = "classic" } }
-
-[[flow]]
-name = "video"
-ue = "ue"
-round_trip = "20 ms"
-sender = { controller = "scream" }
-app = { app = "video" }
-"""
-
-
-@pytest.fixture(scope="module")
-def captures(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("capture")
-    (folder / "scenario.toml").write_text(SCENARIO)
-    command = [TIDEMARK, "run", folder / "scenario.toml"]
-    subprocess.run([*command, "--out", folder / "out", "--pcap", folder], cwd=ROOT, check=True, capture_output=True)
-    return folder
-
 
 def fields(capture, *names):
     """One tuple per packet, with the values of these fields."""

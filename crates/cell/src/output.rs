@@ -112,6 +112,19 @@ pub enum DropReason {
     Discarded,
 }
 
+impl DropReason {
+    /// Name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Law => "law",
+            Self::QueueFull => "full queue",
+            Self::Radio => "radio",
+            Self::Handover => "handover",
+            Self::Discarded => "discard timer",
+        }
+    }
+}
+
 /// Delay of a packet, split into its parts: from its arrival at the CU to the IP stack of its UE, or for an uplink packet from the
 /// UE's IP stack to the gNB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -47,7 +47,8 @@ pub(crate) struct Run {
     force: Force,
     #[command(flatten)]
     output: Output,
-    /// Folder for captures with real headers on both sides of the CU: core.pcapng and f1u.pcapng
+    /// Folder for captures with real headers on both sides of the CU, core.pcapng and f1u.pcapng, a Perfetto trace of each packet's stays
+    /// and a qlog of each sender
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
     /// Threads for the cells of a network. The results do not depend on it. Seeds and studies use all processors anyway, with one

@@ -54,6 +54,7 @@ impl Shard {
             first_up: None,
             recorder: self.recorder.part(),
             decided,
+            senders: None,
         };
         for cell in part.cells.numbers() {
             self.recorder.hand_cell(&mut part.recorder, cell);

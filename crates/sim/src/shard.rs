@@ -10,6 +10,7 @@ use tidemark_record::{Arrival, Recorder};
 use tidemark_router::Router;
 use tidemark_wire::mac::BitRateMultiplier;
 
+use crate::capture::Senders;
 use crate::event::EventQueue;
 use crate::flow::Flow;
 use crate::ledger::NotConserved;
@@ -44,6 +45,8 @@ pub(crate) struct Shard {
     pub(crate) recorder: Recorder,
     /// Marks that the recorder has not taken yet.
     pub(crate) decided: Inbox,
+    /// Observer of the senders; a run with one has one shard.
+    pub(crate) senders: Option<Senders>,
 }
 
 /// A UE of a run.
@@ -271,7 +274,11 @@ impl Shard {
                 self.recorder.marks.answered(index, number, answer);
             }
         }
-        if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
+        let rtt = flow.server.endpoint.take_rtt_sample();
+        if let Some(senders) = &self.senders {
+            senders.measured(now, index, &flow.server.endpoint.stats(), rtt);
+        }
+        if let Some(rtt) = rtt {
             self.recorder.handle(now, Recorded::RoundTrip { flow: index, rtt });
         }
         while let Some(page) = flow.server.endpoint.take_completion() {
@@ -295,6 +302,9 @@ impl Shard {
                 let server = &mut self.flows[index].server;
                 if server.is_due(now) {
                     server.endpoint.handle_timeout(now);
+                    if let Some(senders) = &self.senders {
+                        senders.measured(now, index, &server.endpoint.stats(), None);
+                    }
                 }
                 self.serve_server(now, index);
             }
@@ -318,6 +328,9 @@ impl Shard {
             flow.ledger.sent += packet.size;
             self.recorder.handle(now, Recorded::Sent { flow: index });
             let packet = self.pool.stamp(now, flow, false, packet);
+            if let Some(senders) = &self.senders {
+                senders.sent(now, index, packet.payload.number, packet.size);
+            }
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].server.reschedule(now) {

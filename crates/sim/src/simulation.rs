@@ -165,6 +165,7 @@ impl<'a> Simulation<'a> {
             first_up: None,
             recorder,
             decided: Inbox::default(),
+            senders: None,
         };
         whole.recorder.begin(whole.counters(Instant::ZERO, radio.as_ref()));
         Ok(Self {
@@ -194,9 +195,10 @@ impl<'a> Simulation<'a> {
         self.shards[0].cells.observe(observer);
     }
 
-    /// Sends all that passes the CU to this capture.
+    /// Sends all that passes the CU, and all that senders do, to this capture.
     pub fn capture(&mut self, capture: &Capture) {
-        self.observe(capture.observer());
+        self.observe(capture.observer(self.scenario));
+        self.shards[0].senders = Some(capture.senders(self.scenario));
     }
 
     /// Keeps marks with their reasons, for `marks.csv`.

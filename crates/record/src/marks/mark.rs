@@ -174,7 +174,7 @@ impl Mark {
             Fate::Arrived { at, in_routers: routers, delay } => {
                 (arrived, in_routers, parts) = (Some(at), routers, Some(delay));
             }
-            Fate::Lost(reason) => lost = cause(reason),
+            Fate::Lost(reason) => lost = reason.name(),
         }
         let propagation = arrived.zip(parts).map(|(at, parts): (Instant, DelaySplit)| {
             at.since(self.sent).saturating_sub(parts.total() + in_routers.unwrap_or_default())
@@ -210,15 +210,5 @@ fn ecn(field: Ecn) -> &'static str {
         Ecn::Ect1 => "ECT(1)",
         Ecn::Ect0 => "ECT(0)",
         Ecn::Ce => "CE",
-    }
-}
-
-fn cause(reason: DropReason) -> &'static str {
-    match reason {
-        DropReason::Law => "law",
-        DropReason::QueueFull => "full queue",
-        DropReason::Radio => "radio",
-        DropReason::Handover => "handover",
-        DropReason::Discarded => "discard timer",
     }
 }

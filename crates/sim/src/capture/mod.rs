@@ -9,10 +9,15 @@
 //! Everything that happens has a number, which is the packet's identity (`epb_packetid`) in all files: one that is in two
 //! is the same packet on both sides of the CU, and the files together are in the order of these numbers. So a capture
 //! can be replayed: `tests/faces.rs` does, and asks the packet path for the same verdicts.
+//!
+//! `packets.pftrace` has the stay of each packet in each layer, for Perfetto, and a file of qlog what each sender did.
 
 mod f1u;
 mod ip;
 mod pcapng;
+mod perfetto;
+mod qlog;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,14 +29,22 @@ use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
 use tidemark_marker::Verdict;
 use tidemark_wire::mac::Direction;
 
+use crate::scenario::Scenario;
 use crate::stamped::Stamped;
 use f1u::{Down, Tunnel};
 use pcapng::{File, Frame};
+use trace::Trace;
 
-type Out = File<Box<dyn Write + Send>>;
+pub(crate) use qlog::Senders;
 
-/// Writes what passes the CU to files.
-pub struct Capture(Arc<Mutex<Files>>);
+type Sink = Box<dyn Write + Send>;
+type Out = File<Sink>;
+
+/// Writes what passes the CU, and what senders do, to files.
+pub struct Capture {
+    files: Arc<Mutex<Files>>,
+    senders: Senders,
+}
 
 struct Files {
     folder: PathBuf,
@@ -39,6 +52,7 @@ struct Files {
     f1u: Out,
     /// Begun with the first packet.
     rlc: Option<Out>,
+    trace: Trace<Sink>,
     tunnels: BTreeMap<(u32, u8), Tunnel>,
     /// Number of the last thing that happened.
     event: u64,
@@ -51,29 +65,37 @@ struct Files {
 }
 
 impl Capture {
-    /// Begins `core.pcapng` and `f1u.pcapng` in this folder, which is made; `rlc.pcapng` follows where it is needed.
+    /// Begins `core.pcapng`, `f1u.pcapng` and `packets.pftrace` in this folder, which is made; `rlc.pcapng` follows where it is
+    /// needed, and with each sender its qlog.
     ///
     /// # Errors
     /// An error of the system.
     pub fn create(folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        Ok(Self(Arc::new(Mutex::new(Files {
+        let files = Files {
             folder: folder.into(),
             core: open(folder, "core")?,
             f1u: open(folder, "f1u")?,
             rlc: None,
+            trace: Trace::new(sink(&folder.join("packets.pftrace"))?),
             tunnels: BTreeMap::new(),
             event: 0,
             arrived: None,
             dequeued: None,
             packet: Vec::new(),
             frame: Vec::new(),
-        }))))
+        };
+        Ok(Self { files: Arc::new(Mutex::new(files)), senders: Senders::new(folder) })
     }
 
-    /// Observer of the cell for the capture.
-    pub(crate) fn observer(&self) -> Observer<Stamped> {
-        let files = Arc::clone(&self.0);
+    /// Observer of the cell for the capture of a scenario.
+    pub(crate) fn observer(&self, scenario: &Scenario) -> Observer<Stamped> {
+        let ues = scenario.ues();
+        let flows = scenario.flows(&ues).into_iter().map(|flow| flow.name).collect();
+        let files = Arc::clone(&self.files);
+        if let Ok(mut files) = files.lock() {
+            files.trace.name(flows, ues.into_iter().map(|ue| ue.name).collect());
+        }
         Box::new(move |now, bearer, event| {
             if let Ok(mut files) = files.lock() {
                 files.happens(now, bearer, &event);
@@ -81,22 +103,33 @@ impl Capture {
         })
     }
 
+    /// Observer of the senders of a scenario.
+    pub(crate) fn senders(&self, scenario: &Scenario) -> Senders {
+        self.senders.name(scenario.flows(&scenario.ues()).into_iter().map(|flow| flow.name));
+        self.senders.clone()
+    }
+
     /// Writes what is left, once the run is over and its simulation gone.
     ///
     /// # Errors
     /// The first write that failed; nothing was written after it.
     pub fn finish(self) -> io::Result<()> {
-        let files = Arc::into_inner(self.0).and_then(|files| files.into_inner().ok());
+        let files = Arc::into_inner(self.files).and_then(|files| files.into_inner().ok());
         let files = files.ok_or_else(|| io::Error::other("the simulation still writes"))?;
         files.core.finish()?;
         files.f1u.finish()?;
-        files.rlc.map_or(Ok(()), File::finish)
+        files.trace.finish()?;
+        files.rlc.map_or(Ok(()), File::finish)?;
+        self.senders.finish()
     }
 }
 
 fn open(folder: &Path, name: &str) -> io::Result<Out> {
-    let out = io::BufWriter::new(std::fs::File::create(folder.join(format!("{name}.pcapng")))?);
-    Ok(File::new(Box::new(out), name))
+    Ok(File::new(sink(&folder.join(format!("{name}.pcapng")))?, name))
+}
+
+fn sink(path: &Path) -> io::Result<Sink> {
+    Ok(Box::new(io::BufWriter::new(std::fs::File::create(path)?)))
 }
 
 impl Files {
@@ -105,6 +138,7 @@ impl Files {
         if let Err(error) = self.write(now, bearer, event) {
             self.core.fail(error);
         }
+        self.trace.happens(now, bearer, event);
     }
 
     /// Writes what an event shows, or keeps it for the event that completes it.
