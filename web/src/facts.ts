@@ -29,6 +29,7 @@ export function runFacts(report: Report): Fact[] {
     ["Warm-up", withUnit(plain(report.warmup_s), "s")],
     ["Seed", report.seed || ABSENT],
     ["Tidemark", report.tidemark || ABSENT],
+    ...(report.beside ? [["Beside", report.beside.folder] satisfies Fact] : []),
     ...(ues.length > 0 ? direction("Downlink", cell.utilisation, cell.throughput_mbps) : []),
     ...up,
     ...ifMeasured("UEs satisfied", cell.satisfied, withUnit(percent(1)(cell.satisfied), "%")),

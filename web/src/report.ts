@@ -1,6 +1,7 @@
 /** Run in the page, read and checked. */
 
 import { csvParseRows } from "d3-dsv";
+import { type Beside, besideOf } from "./beside.ts";
 import { unreadable } from "./check.ts";
 import type * as declared from "./fields.ts";
 import { type Json, list, type Measured, measured, object, type Read, read, readRow, readSeries, type Rows, text } from "./read.ts";
@@ -67,6 +68,8 @@ export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" 
   series: Series;
   /** None where no file of an application was joined. */
   application: Figure[];
+  /** Null where no other run was put beside this one. */
+  beside: Beside | null;
 }
 
 /** The page can't be drawn; the message tells the reader what to do. */
@@ -189,5 +192,6 @@ export function parse(source: string): Report {
       unit: text(figure.unit),
       values: t_s.map((_, index) => measured(list(figure.values)[index])),
     })),
+    beside: besideOf(data.beside),
   };
 }

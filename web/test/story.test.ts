@@ -25,13 +25,16 @@ const quantile = (values: (number | null)[], p: number): number | null => {
 };
 
 /** Run whose summary is that of its series: nothing in it was made up apart from them. */
-function runOf(entities: Entity[], used: number, threshold: number): Report {
+function runOf(entities: Entity[], used: number, threshold: number, beside?: object): Report {
+  return parse(JSON.stringify({ ...dataOf(entities, used, threshold), beside }));
+}
+
+function dataOf(entities: Entity[], used: number, threshold: number) {
   const [flow, ue] = [sample(1).flows[0], sample(1).ues[0]];
   const whole = sample(1);
   const spread = (values: (number | null)[]): object => ({ mean: 0, p50: quantile(values, 0.5), p95: quantile(values, 0.95), p99: quantile(values, 0.99), p999: 0 });
   const rows = (of: (one: Entity) => unknown[]): unknown[][] => entities.map(of);
-  return parse(
-    JSON.stringify({
+  return {
       ...whole,
       warmup_s: WARMUP,
       duration_s: INTERVALS * STEP,
@@ -46,8 +49,7 @@ function runOf(entities: Entity[], used: number, threshold: number): Report {
         flows: { ...whole.series.flows, throughput_mbps: rows(({ rate }) => rate), marks: rows(({ marks }) => marks) },
         ues: { ...whole.series.ues, queue_ms: rows(({ queue }) => queue), throughput_mbps: rows(({ rate }) => rate) },
       },
-    }),
-  );
+  };
 }
 
 const whole = ({ subject, rest }: Sentence): string => (subject + rest).replaceAll("\u00a0", " ").replaceAll("\u2009", "");
@@ -132,6 +134,61 @@ describe("sentences of a run are what its series say", () => {
         expect(about(report, "router-rate")).toBe(expected);
       }),
     );
+  });
+});
+
+describe("beside another run each sentence ends with what the other run's series say", () => {
+  const twice = fc.tuple(fc.array(fc.tuple(entity, entity), { minLength: 2, maxLength: 4 }), fc.integer({ min: 0, max: 1000 }).map((thousandth) => thousandth / 1000), fc.boolean());
+
+  test("of the longest queue, of marks, of the rates and of the cell", () => {
+    fc.assert(
+      fc.property(twice, ([pairs, used, isUnmarked]) => {
+        const entities = pairs.map(([one]) => one);
+        const others = pairs.map(([, other]) => (isUnmarked ? { ...other, marks: other.marks.map(() => 0) } : other));
+        const marked = sum(others.map(({ marks }) => sum(counted(marks))));
+        const summary = dataOf(others, used, 10);
+        // The sample's UEs were marked, and UEs are not of this test's making.
+        const other = { ...summary, ues: summary.ues.map((ue) => ({ ...ue, marked: 0 })) };
+        const report = runOf(entities, 0.95, 10, { folder: "out/other", summary: other });
+        const label = marked === 0 ? "beside an unmarked run" : "beside out/other";
+        const total = (of: Entity[]): number => sum(of.map(({ rate }) => sum(counted(rate)))) / counted(of[0]?.rate ?? []).length;
+        const rates = (of: Entity[]): number[] => of.map(({ rate }) => sum(counted(rate)) / counted(rate).length);
+
+        const worst = /^ue (\d+)'s queue/.exec(about(report, "ue-queue"))?.[1] ?? "";
+        const p99 = quantile(others[Number(worst)]?.queue ?? [], 0.99);
+        expect(about(report, "ue-queue")).toMatch(p99 === null ? /of the time\.$/ : new RegExp(`; ${label}: ${figure(p99)} ms\\.$`));
+        const signals = story(report).map(whole).find((said) => / dropped/.test(said)) ?? "";
+        const lost = sum(others.map(({ dropped }) => dropped));
+        expect(signals).toMatch(new RegExp(`; ${label}: ${marked === 0 ? "" : `${marked} packets with CE, `}${lost} dropped\\.$`));
+        expect(about(report, "flow-rate", /bottleneck/)).toBe(`The cell is a bottleneck: 95 % of its resource blocks carried data, ${figure(total(entities))} Mbit/s in total; ${label}: ${percent(used)}, ${figure(total(others))} Mbit/s.`);
+        const said = about(report, "flow-rate", /rates|All/);
+        const own = rates(entities);
+        const chosen = [own.indexOf(Math.min(...own)), own.indexOf(Math.max(...own))];
+        const of = [...new Set(chosen)].map((flow) => `${figure(rates(others)[flow] ?? 0)} Mbit/s (flow ${flow})`);
+        expect(said).toContain(`; ${label}: ${of.join(" and ")}.`);
+      }),
+    );
+  });
+
+  test("of frames and transfers", () => {
+    const run = video();
+    const slower = run.flows.map(({ media, transfers, ...flow }, index) => ({
+      ...flow,
+      marked: 0,
+      media: media && { ...media, frames_lost: 70, frozen_s: 2.5, delay_ms: { ...media.delay_ms, p99: 400 + index } },
+      transfers: transfers && { ...transfers, completion_ms: { ...transfers.completion_ms, p50: 500, p95: 1500 } },
+    }));
+    const other = { ...run, flows: slower, ues: run.ues.map((ue) => ({ ...ue, marked: 0 })) };
+    const report = parse(JSON.stringify({ ...run, beside: { folder: "out/other", summary: other } }));
+    expect(about(report, "flow-frames")).toMatch(/; beside an unmarked run: 401 ms, 70 lost, frozen for 2\.50 s\.$/);
+    expect(about(report, "transfers")).toMatch(/; beside an unmarked run: 500 ms and 1500 ms\.$/);
+  });
+
+  test("that has no such flow, UE or frames, nothing is said of it", () => {
+    const run = video();
+    const other = { ...run, flows: run.flows.slice(0, 1), ues: [], cell: { ...run.cell, utilisation: null } };
+    const report = parse(JSON.stringify({ ...run, beside: { folder: "out/other", summary: other } }));
+    expect(["flow-frames", "transfers", "ue-queue"].filter((panel) => about(report, panel).includes("beside"))).toEqual([]);
   });
 });
 

@@ -18,6 +18,7 @@ mod input;
 mod live;
 mod man;
 mod new;
+mod page;
 mod pool;
 mod progress;
 #[cfg(target_os = "linux")]

@@ -11,6 +11,7 @@ use tidemark_core::Duration;
 use crate::application::Application;
 use crate::compare::Pool;
 use crate::format::{self, Format, Output};
+use crate::page::Page;
 use crate::{seeds, study, table};
 use tidemark_terminal::{print, say};
 
@@ -26,6 +27,9 @@ pub(crate) struct Report {
     /// Time from the start of the run to the start of the application, where its clock begins
     #[arg(long, value_name = "TIME", default_value = "0 s", requires = "series")]
     series_at: Duration,
+    /// Put this run beside FOLDER's: each sentence on its page then ends with what the other run had
+    #[arg(long, value_name = "OTHER")]
+    beside: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -36,26 +40,34 @@ impl Report {
     /// # Errors
     /// A folder without results.
     pub(crate) fn execute(&self) -> Result<()> {
-        if !self.series.is_empty() {
+        if !self.series.is_empty() || self.beside.is_some() {
             return self.join();
         }
         self.folders.iter().try_for_each(|folder| one(folder, self.output.format))
     }
 
-    /// Adds the application's figures to the page of a run, and prints them.
+    /// Adds to the page of a run what belongs to it: another run, and the application's figures, which it prints.
     fn join(&self) -> Result<()> {
         let [folder] = &self.folders[..] else {
-            return Err(miette!("--series: takes one FOLDER, because an application's figures belong to one run"));
+            return Err(miette!("--series and --beside take one FOLDER, because what they add belongs to one run"));
         };
-        let joined = Application::join(folder, &self.series, self.series_at)?;
-        match self.output.format {
-            Format::Table => {
-                one(folder, Format::Table)?;
-                joined.lines().iter().for_each(|line| say!("{line}"));
-            }
-            other => format::rows(other, &joined.points())?,
+        let mut page = Page::open(folder)?;
+        if let Some(other) = &self.beside {
+            page.set_beside(other)?;
         }
-        Ok(())
+        let joined = match &self.series[..] {
+            [] => None,
+            files => Some(Application::join(&mut page, files, self.series_at)?),
+        };
+        page.write()?;
+        match (joined, self.output.format) {
+            (Some(joined), Format::Json | Format::Csv) => format::rows(self.output.format, &joined.points()),
+            (joined, format) => {
+                one(folder, format)?;
+                joined.iter().flat_map(Application::lines).for_each(|line| say!("{line}"));
+                Ok(())
+            }
+        }
     }
 }
 

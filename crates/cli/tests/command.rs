@@ -275,6 +275,28 @@ fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
 }
 
 #[test]
+fn report_puts_another_run_beside_a_page_and_refuses_one_without_its_flows() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let [a, b, c] = ["a", "b", "c"].map(|name| folder.path().join(name).display().to_string());
+    assert!(tidemark(&["run", &file, "--out", &a, "--set", "marker.law=l4span"]).status.success());
+    assert!(tidemark(&["run", &file, "--out", &b]).status.success());
+    assert!(tidemark(&["run", &file, "--out", &c, "--set", "flow.0.name=other"]).status.success());
+    let page = || fs::read_to_string(Path::new(&a).join("report.html")).unwrap();
+    let plain = page();
+    for (beside, right) in [(&c, "no flow with the name"), (&file, "can't be read")] {
+        let wrong = tidemark(&["report", &a, "--beside", beside]);
+        assert_eq!(wrong.status.code(), Some(2));
+        assert!(text(&wrong.stderr).split_whitespace().collect::<Vec<_>>().join(" ").contains(right), "{wrong:?}");
+        assert_eq!(page(), plain);
+    }
+    let two = tidemark(&["report", &a, &b, "--beside", &b]);
+    assert!(text(&two.stderr).contains("--beside take one FOLDER"), "{two:?}");
+    assert!(tidemark(&["report", &a, "--beside", &b]).status.success());
+    assert!(page().contains("\"beside\":{") && page().len() > plain.len());
+}
+
+#[test]
 fn compare_knows_an_upload_by_the_uplink() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);

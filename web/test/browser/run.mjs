@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { faults, findChromium, launch, open, plots } from "./page.mjs";
+import { faults, findChromium, launch, open, plots, shot } from "./page.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const command = process.env.TIDEMARK ?? join(root, "target/release/tidemark");
@@ -75,6 +75,31 @@ test("a run of one cell: what its sentences say is what its series add up to", a
   assert.deepEqual(await faults(page), []);
   assert.deepEqual(complaints, []);
   await close();
+});
+
+test("beside an unmarked run each sentence says what was there instead", async () => {
+  const { url, read } = run("first-look");
+  const without = join(folder, "unmarked");
+  execFileSync(command, ["run", "scenarios/first-look.toml", "--set", "duration=8 s", "--set", `warmup=${WARMUP} s`, "--set", "marker.law=none", "--out", without], { cwd: root, stdio: "pipe" });
+  execFileSync(command, ["report", join(folder, "first-look"), "--beside", without], { cwd: root, stdio: "pipe" });
+  const other = JSON.parse(readFileSync(join(without, "summary.json"), "utf8"));
+  for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
+    const { page, complaints, close } = await open(browser, url, { colorScheme, width });
+    const said = await sentences(page);
+    const queue = said.find((one) => one.includes("queue")) ?? "";
+    const [, ue = "", wait = ""] = /^(\S+)'s queue .*; beside an unmarked run: ([\d.]+) ms\.$/.exec(queue) ?? [];
+    near(Number(wait), other.ues.find((/** @type {{ name: string }} */ { name }) => name === ue)?.queue_ms.p99, 0.01, queue);
+    const rates = said.find((one) => one.startsWith("The rates")) ?? "";
+    for (const [, rate = "", flow = ""] of rates.split("unmarked run:")[1]?.matchAll(/([\d.]+) Mbit\/s \((\S+)\)/g) ?? assert.fail(rates)) {
+      near(Number(rate), other.flows.find((/** @type {{ name: string }} */ { name }) => name === flow)?.throughput_mbps, 0.01, rates);
+    }
+    assert.equal(said.filter((one) => one.includes("; beside an unmarked run: ")).length, said.length);
+    assert.deepEqual(await faults(page), []);
+    await page.screenshot({ path: shot(`beside-${colorScheme}-${width}`) });
+    assert.deepEqual(complaints, []);
+    await close();
+  }
+  assert.ok(read("report.html").includes("unmarked"));
 });
 
 test("a run over routers: its way is drawn, and the sentence on the bottleneck is what its series say", async () => {

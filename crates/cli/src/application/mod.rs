@@ -11,7 +11,8 @@ use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tidemark_core::Duration;
-use tidemark_record::staging;
+
+use crate::page::Page;
 
 /// Figure of an application over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,14 +61,9 @@ impl Application {
     /// Reads the files of an application that started this long after the run, and adds their figures to the run's page.
     ///
     /// # Errors
-    /// A file of no known format, or a page that this program has not written.
-    pub(crate) fn join(folder: &Path, files: &[PathBuf], start: Duration) -> Result<Self> {
-        let page = folder.join("report.html");
-        let written = read(&page)?;
-        let mut data = tidemark_report::data(&written)
-            .and_then(|data| serde_json::from_str::<Value>(data).ok())
-            .ok_or_else(|| miette!("{} was written by another version: run the scenario again", page.display()))?;
-        let times = data["series"]["t_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    /// A file of no known format.
+    pub(crate) fn join(page: &mut Page, files: &[PathBuf], start: Duration) -> Result<Self> {
+        let times = page.data["series"]["t_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
         let mut all = Self { times, series: Vec::new() };
         for file in files {
             for series in of_file(file)? {
@@ -77,9 +73,7 @@ impl Application {
         }
         let of =
             |(series, means): &(Series, Vec<_>)| json!({ "name": series.name, "unit": series.unit, "values": means });
-        data["application"] = all.series.iter().map(of).collect();
-        let page = tidemark_report::with_data(&data.to_string());
-        staging::replace(folder, [], [Ok(("report.html", page))]).into_diagnostic()?;
+        page.data["application"] = all.series.iter().map(of).collect();
         Ok(all)
     }
 

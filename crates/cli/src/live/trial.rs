@@ -20,6 +20,7 @@ use super::control;
 use super::preset::{self, DEFAULT};
 use crate::application::Application;
 use crate::format::{self, Format, Output};
+use crate::page::Page;
 use crate::seeds;
 use tidemark_terminal::error::diagnostic;
 use tidemark_terminal::sheet::Sheet;
@@ -172,7 +173,11 @@ impl Test {
         let summary = seeds::summary(&out)
             .map_err(|_| miette!("the session {} has no results: see its messages above", kind.name()))?;
         // A failed program may have written nothing; the table shows its result.
-        let joined = (!self.series.is_empty()).then(|| Application::join(&out, &self.series, Duration::ZERO));
+        let joined = (!self.series.is_empty()).then(|| {
+            let mut page = Page::open(&out)?;
+            Application::join(&mut page, &self.series, Duration::ZERO)?;
+            page.write()
+        });
         if let Some(Err(error)) = joined {
             eprintln!("tidemark: {error}");
         }
