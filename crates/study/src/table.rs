@@ -48,6 +48,8 @@ pub struct Summary {
     pub flow: Option<String>,
     /// Seeds, in order.
     pub seeds: Vec<u64>,
+    /// Key of the run of each seed.
+    pub keys: Vec<String>,
     /// Value of each metric at each seed.
     pub metrics: Vec<Vec<Option<f64>>>,
 }
@@ -182,12 +184,14 @@ impl Table {
                     values,
                     flow,
                     seeds: Vec::new(),
+                    keys: Vec::new(),
                     metrics: vec![Vec::new(); self.metrics.len()],
                 });
                 summaries.len() - 1
             });
             let summary = &mut summaries[place];
             summary.seeds.push(row.seed);
+            summary.keys.push(row.key.clone());
             summary.metrics.iter_mut().zip(&row.metrics).for_each(|(values, value)| values.push(*value));
         }
         summaries

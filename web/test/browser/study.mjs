@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { findChromium, launch, legibility, open, settle } from "./page.mjs";
+import { faults, findChromium, launch, legibility, open, settle } from "./page.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const shots = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
@@ -84,6 +84,8 @@ const plot = (page, heading) =>
       const [upright, level] = [through("V"), through("H")];
       return {
         title: mark.querySelector("title")?.textContent ?? "",
+        colour: getComputedStyle(mark).stroke,
+        shape: mark.localName === "path" ? (mark.getAttribute("d") ?? "").replace(/^M\S+ \S+l|^M\S+ [^a-z]+/, "") : mark.localName,
         filled: getComputedStyle(mark).fill === getComputedStyle(mark).stroke,
         x: across(x),
         y: up(y),
@@ -126,6 +128,66 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     const faint = (await legibility(page)).filter(({ contrast }) => contrast < 4.5);
     assert.deepEqual(faint, [], "WCAG 1.4.3");
     await page.screenshot({ path: join(shots, `study-${colorScheme}.png`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
+
+/** Number of different values. @param {unknown[]} of */
+const different = (of) => new Set(of).size;
+
+test("colour means the law, marker and dash the flow; in a trade-off the marker means the next that was varied", async () => {
+  const { page, close } = await open(browser, url);
+  const against = (await plot(page, AGAINST)).marks;
+  const dashes = await page.locator("path.line[d]").evaluateAll((lines) => lines.map((line) => [line.getAttribute("stroke"), line.getAttribute("stroke-dasharray")].join(" ")));
+  assert.equal(different(dashes.slice(0, LAWS.length * FLOWS.length)), LAWS.length * FLOWS.length);
+  await chooser("of flow", page, "Trade-off").selectOption(FLOWS[0] ?? "");
+  const tradeOff = (await plot(page, "Trade-off")).marks;
+  for (const [marks, next, names] of /** @type {const} */ ([[against, (/** @type {string} */ name) => `flow = ${name} `, FLOWS], [tradeOff, (/** @type {string} */ name) => `round_trip = ${name}:`, TIMES]])) {
+    const colours = LAWS.map((law) => [...new Set(marks.filter(({ title }) => title.includes(`marker.law = ${law},`)).map(({ colour }) => colour))]);
+    assert.deepEqual(colours.map((of) => of.length), LAWS.map(() => 1), "a law has one colour");
+    assert.equal(different(colours.flat()), LAWS.length);
+    const shapes = names.map((name) => [...new Set(marks.filter(({ title }) => title.includes(next(name))).map(({ shape }) => shape))]);
+    assert.deepEqual(shapes.map((of) => of.length), names.map(() => 1), `a marker each: ${JSON.stringify(shapes)}`);
+    assert.equal(different(shapes.flat()), names.length);
+  }
+  const notes = await page.locator("section .note").allTextContents();
+  assert.ok(notes.some((note) => note.startsWith("Colour means marker.law, marker and dash flow.")));
+  assert.ok(notes.some((note) => note.startsWith("Colour means marker.law, marker flow.*.round_trip.")));
+  await close();
+});
+
+for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
+  test(`a figure of the table opens the runs behind it, ${colorScheme}, ${width} px`, async () => {
+    const { page, complaints, close } = await open(browser, url, { colorScheme, width });
+    assert.deepEqual(await faults(page), []);
+    const row = page.locator("section", { has: page.getByRole("heading", { name: "Best rows" }) }).locator("tbody tr").first();
+    const [law = "", time = "", flow = ""] = await row.locator("td").allTextContents();
+    await row.getByRole("button").first().focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    assert.equal(await dialog.getByRole("heading").innerText(), `marker.law = ${law}, flow.*.round_trip = ${time}, flow = ${flow}`);
+    const own = rows.filter((one) => one[0] === law && one[1] === time && one[3] === flow);
+    const shown = await dialog.locator("tbody tr").evaluateAll((all) => all.map((one) => [...one.querySelectorAll("td")].map((cell) => cell.textContent ?? "")));
+    assert.deepEqual(shown.map(([seed]) => seed), own.map((one) => one[2]));
+    shown.forEach((one, index) => METRICS.forEach((_, metric) => assert.ok(Math.abs(Number(one[1 + metric]) / Number(own[index]?.[4 + metric]) - 1) < 1e-3)));
+    const links = await dialog.getByRole("link").evaluateAll((all) => all.map((one) => /** @type {HTMLAnchorElement} */ (one).href));
+    for (const [index, link] of links.entries()) {
+      const record = JSON.parse(readFileSync(fileURLToPath(link), "utf8"));
+      assert.deepEqual([record.key, record.summary.seed], [own[index]?.at(-1), Number(own[index]?.[2])]);
+    }
+    assert.deepEqual(await faults(page), []);
+    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), [], "WCAG 1.4.3");
+    await page.screenshot({ path: join(shots, `study-runs-${colorScheme}-${width}.png`) });
+    // The command of the page makes the same run.
+    const again = (await dialog.locator("pre").innerText()).replace("tidemark run", `"${command}" run`).replace(/out\/run-\S+/, join(folder, `again-${width}`));
+    execFileSync("sh", ["-c", again], { cwd: root, stdio: "pipe" });
+    const summary = JSON.parse(readFileSync(join(folder, `again-${width}`, "summary.json"), "utf8"));
+    const group = summary.flows.filter((/** @type {{ name: string }} */ one) => one.name === flow);
+    assert.equal(group[0].throughput_mbps, Number(own[0]?.[4]));
+    await page.keyboard.press("Escape");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement?.className), "open");
     assert.deepEqual(complaints, []);
     await close();
   });
@@ -228,6 +290,11 @@ test("a search says what it found at each point", async () => {
     const line = said.split("\n").find((one) => one.startsWith(`${law}: `)) ?? said;
     assert.ok(value === "not even 1" ? line.includes("not even") : line.includes(`ue.desk.count = ${number}`), `${value}: ${line}`);
   }
+  // The first picture is the metric of the condition over what was sought, with its bound.
+  const { title, marks } = await plot(page, AGAINST);
+  assert.ok(title.startsWith("ue.desk.count") && marks.length >= LAWS.length);
+  assert.equal(await page.locator("text.bound").textContent(), "owd_ms.p99 <= 400");
+  assert.deepEqual(await faults(page), []);
   await page.screenshot({ path: join(shots, "study-search.png"), fullPage: true });
   assert.deepEqual(complaints, []);
   await close();

@@ -195,7 +195,7 @@ impl StudyOptions {
             write_series(&table, &store)?;
         }
         let mut files = others(&table);
-        files.push((PAGE.into(), page::page(study, &table, &found)?));
+        files.push((PAGE.into(), page::page(study, &plan, &table, &found)?));
         files.push(("units.csv".into(), table.units_csv()));
         files.push((TABLE.into(), table.csv()));
         let unwritten = "the study's table could not be written: its runs are kept";

@@ -115,6 +115,7 @@ mod tests {
             values: vec![Some("l4span".into()), Some("20 MHz".into()), Some(format!("{at} ms"))],
             flow: Some("download".into()),
             seeds: vec![1, 2],
+            keys: vec!["first".into(), "second".into()],
             metrics: vec![vec![Some(f64::from(at)), Some(f64::from(at) + 0.1)]; 5],
         };
         let drawn = |points: u32| {
