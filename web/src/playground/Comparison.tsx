@@ -7,6 +7,10 @@ const COLUMNS: [string, (flow: FlowResult) => number | null | undefined][] = [
   ["one-way delay p50, ms", (flow) => flow.owd_ms?.p50],
   ["p99", (flow) => flow.owd_ms?.p99],
   ["frame delay p99, ms", (flow) => flow.media?.delay_ms?.p99],
+  ["frames lost", (flow) => flow.media?.frames_lost],
+  ["freezes", (flow) => flow.media?.freezes],
+  ["frozen, s", (flow) => flow.media?.frozen_s],
+  ["transfer or page time p95, ms", (flow) => flow.transfers?.completion_ms?.p95],
   ["marked", (flow) => flow.marked],
 ];
 
