@@ -308,5 +308,18 @@ test("it fits narrow windows", async () => {
     return [...document.querySelectorAll("body *")].filter((element) => isInside(element) && element.getBoundingClientRect().right > clientWidth + 0.5).map((element) => element.outerHTML.slice(0, 80));
   });
   assert.deepEqual(wide, [], "only tables scroll sideways");
+  const drawn = await page.locator("svg[role=img] text").evaluateAll((texts) => texts.map((text) => {
+    const svg = /** @type {SVGTextElement} */ (text).ownerSVGElement;
+    return Number.parseFloat(getComputedStyle(text).fontSize) * ((svg?.getBoundingClientRect().width ?? 0) / (svg?.viewBox.baseVal.width ?? 1));
+  }));
+  assert.ok(drawn.length > 10 && Math.min(...drawn) >= 11, `text of ${Math.min(...drawn)} px`);
+  await chooser("Metric", page, AGAINST).selectOption({ index: 1 });
+  await page.setViewportSize({ width: 700, height: 800 });
+  await settle(page);
+  assert.equal(await chooser("Metric", page, AGAINST).inputValue(), "1", "another width leaves what was chosen");
+  assert.ok((await page.locator("svg[role=img]").first().getAttribute("viewBox"))?.startsWith("0 0 6"));
+  await page.setViewportSize({ width: 390, height: 800 });
+  await settle(page);
+  await page.screenshot({ path: join(shots, "study-390.png"), fullPage: true });
   await close();
 });
