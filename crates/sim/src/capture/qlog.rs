@@ -211,3 +211,37 @@ impl Metrics {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_sender_has_its_file_of_what_it_sent_and_of_what_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let senders = Senders::new(folder.path());
+        senders.name(["down/load", "idle"].map(String::from).into_iter());
+        let stats = Stats { window: Some(Bytes(14_480)), ..Stats::default() };
+        let sent = 2 * BUFFERED as u64 / 100;
+        for number in 1..=sent {
+            let now = Instant::from_millis(number);
+            senders.sent(now, 0, number, Bytes(1_500));
+            // Nothing is different but the first time.
+            senders.measured(now, 0, &stats, Some(Duration::from_millis(20)));
+        }
+        senders.measured(Instant::from_millis(sent), 0, &Stats { losses: 1, ..stats }, None);
+        senders.finish().unwrap();
+
+        let text = std::fs::read_to_string(folder.path().join("1-down-load.sqlog")).unwrap();
+        let records: Vec<Value> =
+            text.split('\u{1e}').skip(1).map(|record| serde_json::from_str(record).unwrap()).collect();
+        assert_eq!(records[0]["title"], "down/load");
+        let updates: Vec<_> = records.iter().filter(|one| one["name"] == "quic:recovery_metrics_updated").collect();
+        assert_eq!(records.len() as u64, 1 + sent + 2);
+        assert_eq!(updates[0]["data"]["congestion_window"], 14_480);
+        assert_eq!(updates[1]["data"], json!({ "losses": 1 }));
+        assert!(!folder.path().join("2-idle.sqlog").exists(), "who sends nothing has no file");
+    }
+}

@@ -155,3 +155,20 @@ fn key(bearer: BearerId, up: bool) -> Key {
 fn said(packet: &Packet<Stamped>) -> Vec<DebugAnnotation> {
     vec![count("packet", packet.payload.number), count("bytes", packet.size.0)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_at_the_same_time_have_a_lane_each_and_later_ones_reuse_it() {
+        let mut trace = Trace::new(Vec::new());
+        let at = Instant::from_millis;
+        let mut lane = |layer, begin, end| trace.lane((0, 1, false), layer, at(begin), at(end));
+        let (first, second, third) = (lane(2, 0, 10), lane(2, 5, 12), lane(2, 10, 11));
+        assert_ne!(first, second);
+        assert_eq!(first, third);
+        assert!(![first, second].contains(&lane(3, 20, 30)), "another layer has its own");
+        assert_eq!(lane(SIGNALS, 7, 7), lane(SIGNALS, 7, 7), "instants take no time");
+    }
+}
