@@ -1,6 +1,6 @@
-//! What senders do, as qlog (draft-ietf-quic-qlog-main-schema): a file for each, of JSON text sequences (RFC 7464).
+//! What senders do, as qlog (draft-ietf-quic-qlog-main-schema-13): a file for each, of JSON text sequences (RFC 7464).
 //!
-//! Events are those of QUIC (draft-ietf-quic-qlog-quic-events), which viewers know, for transports other than QUIC as well:
+//! Events are those of QUIC (draft-ietf-quic-qlog-quic-events-12), which viewers know, for transports other than QUIC as well:
 //! packets sent, and the state of the controller whenever it changes. quiche's crate `qlog` would turn on
 //! `preserve_order` of serde_json, and with it change the order of fields in every result; its reader tests these files.
 
