@@ -29,7 +29,7 @@ build: web
 
 # The report page, a self-contained file inside the command, and the page of switches inside `tidemark-sdn`.
 web: web/dist/report.html
-web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html web/network.html $(shell find web/src -type f)
+web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html web/network.html web/stream.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 	cp web/dist/network.html sdn/tidemark_sdn/network.html
 
@@ -206,7 +206,7 @@ packaging-test: build
 	packaging/tests/release
 
 # Video over WebRTC to a browser: `tidemark-stream`. Not part of `build` and `test`, because its 150 crates and a codec in C take minutes to compile.
-stream:
+stream: web
 	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
 
 # Its tests, in memory and then in a browser behind a live cell; skips, loudly, parts without root or Chromium.

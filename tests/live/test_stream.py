@@ -7,6 +7,8 @@ import shutil
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import capacity
 import pytest
@@ -42,7 +44,8 @@ def serve(tmp_path):
 
     def start(address, *options):
         command = [TIDEMARK, "stream", "serve", "--listen", f"{address}:{PORT}", "--out", tmp_path / "stream", *options]
-        started.append(subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        with (tmp_path / "said").open("w") as said:
+            started.append(subprocess.Popen([str(word) for word in command], stdout=said, stderr=subprocess.PIPE, text=True))
         return tmp_path / "stream"
 
     yield start
@@ -79,7 +82,7 @@ def codepoints(folder):
 
 def results(folder):
     """Summary, series and frames of a viewer, once they have been written."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while not (folder / "summary.json").exists():
         assert time.monotonic() < deadline, f"{folder} has no results"
         time.sleep(0.1)
@@ -171,6 +174,37 @@ def test_a_stream_follows_the_capacity_of_the_cell(serve, shell, tmp_path, contr
     print(controller, carried)
     # The others answer delays too, and a busy machine adds to them.
     assert carried.when_most > 1.3 * carried.when_least or controller not in ("scream", "prague")
+
+
+def asked(path, token=None, body=None):
+    """Status and text of the server's answer to a page."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    request = urllib.request.Request(f"http://{GATEWAY}:{PORT}{path}", data=body and body.encode(), headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError:
+        return None, "null"
+
+
+def test_the_page_has_the_cell_and_changes_its_law_by_the_token(serve, shell, tmp_path):
+    serve(GATEWAY, "--cell", "0")
+    cell = shell("--cell", "5g-static", "--set", "marker.law=ramp", command=["sleep", "6"], out=tmp_path / "cell")
+    deadline = time.monotonic() + 10
+    while (state := json.loads(asked("/cell")[1])) is None:
+        assert time.monotonic() < deadline, "the server finds no cell"
+        time.sleep(0.1)
+    assert state["now"]["name"] == "5g-static" and "queue_p95_ms" in state["now"]["ues"][0]
+    token = (tmp_path / "said").read_text().split("#token=")[1].split()[0]
+    assert asked("/ctl", body="set\nmarker.law=step")[0] == 403
+    assert asked("/ctl", token, "set\nmarker.law=no")[0] == 400
+    assert asked("/ctl", token, "set\nmarker.law=step")[0] == 200
+    settings = {setting["name"]: setting for setting in json.loads(asked("/cell")[1])["controls"]["ues"][0]["settings"]}
+    assert settings["Law"]["kind"] == "step"
+    assert cell.finish() == 0, cell.stderr
+    assert [event["event"] for event in cell.summary()["events"]] == ["set"]
 
 
 def test_without_l4s_nothing_is_marked(serve, shell, tmp_path):

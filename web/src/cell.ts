@@ -1,6 +1,7 @@
 /** A live cell as its page knows it: its state now, and series since its start, of which the page adds what comes. */
 
 import type { Measured, Rows } from "./read.ts";
+import { extended } from "./series.ts";
 
 export interface UeNow {
   name: string;
@@ -58,8 +59,7 @@ export interface CellNow {
 }
 
 /** Values of a UE that are drawn. */
-const DRAWN = ["down_mbps", "up_mbps", "queue_p95_ms", "uplink_queue_p95_ms", "mcs"] as const;
-export type Drawn = (typeof DRAWN)[number];
+export type Drawn = "down_mbps" | "up_mbps" | "queue_p95_ms" | "uplink_queue_p95_ms" | "mcs";
 
 /** Series since the start: a row for each UE. */
 export interface Past {
@@ -69,13 +69,9 @@ export interface Past {
 
 export const NO_PAST: Past = { t_s: [], ues: { down_mbps: [], up_mbps: [], queue_p95_ms: [], uplink_queue_p95_ms: [], mcs: [] } };
 
-/** Points beyond which a page asks its server for the past anew, which is evenly spaced and has half as many at the most. */
-export const MOST = 4_096;
-
 /** The past with the present behind it; a state that is no later than the last one adds nothing. */
 export function followed(past: Past, now: CellNow): Past {
   if (now.t_s <= (past.t_s.at(-1) ?? -1)) return past;
-  const row = (key: Drawn, ue: number): Measured[] => [...(past.ues[key][ue] ?? past.t_s.map(() => null)), now.ues[ue]?.[key] ?? null];
-  const rows = Object.fromEntries(DRAWN.map((key) => [key, now.ues.map((_, ue) => row(key, ue))])) as Past["ues"];
-  return { t_s: [...past.t_s, now.t_s], ues: rows };
+  const [t_s, ues] = extended(past.t_s, past.ues, now.t_s, now.ues);
+  return { t_s, ues };
 }

@@ -2,9 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { type CellNow, followed, MOST, NO_PAST, type Past } from "./cell.ts";
+import { type CellNow, followed, NO_PAST, type Past } from "./cell.ts";
 import { type Controlled, sender, tokenIn } from "./controls.ts";
 import { LivePage } from "./parts/LivePage.tsx";
+import { MOST } from "./series.ts";
 import "./style.css";
 import { startTheme } from "./theme.ts";
 

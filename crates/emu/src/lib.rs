@@ -21,6 +21,7 @@
 #![warn(unnameable_types, unreachable_pub)]
 
 pub mod addresses;
+mod ask;
 mod bearers;
 pub mod caller;
 mod clock;
@@ -52,6 +53,7 @@ mod source;
 mod token;
 mod tun;
 
+pub use ask::ask;
 pub use bearers::{Bearers, laws};
 pub use clock::Clock;
 pub use connections::{Connection, Connections, Deadline, MAX_CONNECTIONS};

@@ -91,6 +91,7 @@ fn serve(kind: &Kind, out: &Path) {
         thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
         viewers: 256,
         out: Some(out.into()),
+        cell: None,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     println!("{}", listener.local_addr().unwrap());

@@ -22,6 +22,8 @@ pub(crate) struct Request {
     query: String,
     host: String,
     pub(crate) body: String,
+    /// Token of the header `Authorization: Bearer`; empty without one.
+    pub(crate) token: String,
     /// Address by which the client reached this machine.
     pub(crate) local: Option<IpAddr>,
 }
@@ -123,6 +125,7 @@ fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "host" => request.host = value.trim().into(),
+            "authorization" => request.token = value.trim().strip_prefix("Bearer ").unwrap_or_default().into(),
             "content-length" => length = value.trim().parse().unwrap_or(usize::MAX),
             _ => {}
         }

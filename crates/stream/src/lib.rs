@@ -10,6 +10,7 @@ mod encoder;
 mod feedback;
 mod http;
 mod lateness;
+mod live_cell;
 mod media;
 mod negotiation;
 mod picture;
@@ -23,6 +24,7 @@ mod viewer;
 mod wake;
 
 pub use encoder::{Pictures, Size};
+pub use live_cell::LiveCell;
 pub use media::{Generated, Media};
 pub use negotiation::{Feedback, MAX_OFFER, Refused};
 pub use server::{CONTROLLERS, Frames, Server, Settings};

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use tidemark_core::{BitRate, Duration};
 use tidemark_emu::signals::Signals;
 use tidemark_senders::media::RateLimits;
-use tidemark_stream::{CONTROLLERS, Frames, Server, Settings, Size, UnusableVideo, VideoFile};
+use tidemark_stream::{CONTROLLERS, Frames, LiveCell, Server, Settings, Size, UnusableVideo, VideoFile};
 
 /// Flag that makes Chromium send RFC 8888 reports and count marks.
 const FIELD_TRIALS: &str = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/";
@@ -78,6 +79,10 @@ struct Serve {
     /// Most viewers at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     viewers: u16,
+    /// Number of the live cell before the viewers (see `tidemark ctl list`): the page shows its queue and, at the printed address with a
+    /// secret token, changes its law
+    #[arg(long, value_name = "N")]
+    cell: Option<u32>,
     /// Folder for the results of each viewer
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -125,6 +130,8 @@ fn main() -> ExitCode {
 impl Serve {
     fn run(self) -> Result<(), Box<dyn Error>> {
         let (width, height) = self.size;
+        let cell = self.cell.map(LiveCell::new).transpose()?.map(Arc::new);
+        let fragment = cell.as_ref().map_or_else(String::new, |cell| cell.fragment());
         let settings = Settings {
             controller: self.controller.clone(),
             l4s: !self.no_l4s,
@@ -134,14 +141,15 @@ impl Serve {
             thresholds: (self.low, self.high),
             viewers: self.viewers.into(),
             out: self.out.clone(),
+            cell,
         };
         settings.validate()?;
         let listener = self.listener()?;
         // Until here a signal ends the program at once.
         let signals = Signals::take()?;
         let address = listener.local_addr()?;
-        println!("the picture: http://{address}/");
-        println!("in Chromium with marks: tidemark stream open http://{address}/");
+        println!("the picture: http://{address}/{fragment}");
+        println!("in Chromium with marks: tidemark stream open 'http://{address}/{fragment}'");
         let server = Server::start(listener, settings);
         signals.wait_for_any();
         server.close();

@@ -14,6 +14,7 @@ use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
 
 use crate::encoder::{Pictures, Size};
 use crate::http::{Answer, Request, serve};
+use crate::live_cell::LiveCell;
 use crate::media::Generated;
 use crate::negotiation::MAX_OFFER;
 use crate::session::{Choice, Session};
@@ -21,7 +22,7 @@ use crate::video_file::VideoFile;
 use crate::viewer::{Start, Viewer, bind};
 use crate::wake::Wake;
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: &str = include_str!(env!("TIDEMARK_STREAM_PAGE"));
 
 /// Origin of the frames.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,6 +54,8 @@ pub struct Settings {
     pub viewers: usize,
     /// Folder of the results, if any are wanted.
     pub out: Option<PathBuf>,
+    /// Live cell before the viewers, if the page shows one.
+    pub cell: Option<Arc<LiveCell>>,
 }
 
 /// Names of the controllers, with the page's description.
@@ -157,6 +160,12 @@ impl Server {
                 let names = serde_json::json!({ "controllers": CONTROLLERS, "chosen": self.settings.controller, "l4s": self.settings.l4s });
                 Answer::new("200 OK", "application/json", names.to_string())
             }
+            ("GET", "/cell", _) => self
+                .settings
+                .cell
+                .as_ref()
+                .map_or_else(|| Answer::new("200 OK", "application/json", "null"), |cell| cell.now()),
+            ("POST", "/ctl", _) => self.settings.cell.as_ref().map_or_else(no_cell, |cell| cell.command(request)),
             ("POST", "/whep", _) => self.offer(request).unwrap_or_else(|answer| answer),
             ("DELETE", _, Some((name, ""))) => match self.take(name) {
                 Some(viewer) => {
@@ -246,6 +255,10 @@ impl Server {
         viewers.by_name.insert(name, viewer);
         Ok(Answer::new("201 Created", "application/sdp", answer).at(location))
     }
+}
+
+fn no_cell() -> Answer {
+    Answer::text("404 Not Found", "no live cell is shown: name one with --cell")
 }
 
 fn unknown() -> Answer {

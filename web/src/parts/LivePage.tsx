@@ -79,7 +79,7 @@ function factsOf({ t_s, busy, uplink_use, lateness_us }: CellNow): Fact[] {
 }
 
 /** Plots over time; of what no UE has there is none. */
-function picturesOf({ t_s, ues }: Past): Picture[] {
+export function picturesOf({ t_s, ues }: Past): Picture[] {
   const common = { xLabel: "time (s)", x: t_s, place: (t: number) => `${t.toFixed(1)} s` };
   const picture = (key: Drawn, title: string, yLabel: string, more: Partial<Picture> = {}): Picture => ({ ...common, id: key, title, yLabel, rows: ues[key], ...more });
   return [

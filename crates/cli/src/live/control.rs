@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -138,16 +137,8 @@ fn list(cells: &[(u32, PathBuf)]) -> String {
 }
 
 fn ask(socket: &Path, words: &[String]) -> Result<String> {
-    let mut stream = UnixStream::connect(socket).map_err(|error| miette!("{}: {error}", socket.display()))?;
-    stream.write_all(words.join("\n").as_bytes()).into_diagnostic()?;
-    stream.shutdown(Shutdown::Write).into_diagnostic()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).into_diagnostic()?;
-    match answer.split_once('\n') {
-        Some(("ok", body)) => Ok(body.into()),
-        Some((_, body)) => Err(miette!("{}", body.trim())),
-        None => Err(miette!("the live cell ended")),
-    }
+    let answer = tidemark_emu::ask(socket, words).map_err(|error| miette!("{}: {error}", socket.display()))?;
+    answer.map_err(|reason| miette!("{reason}"))
 }
 
 /// Listens at this socket until the process ends. `handle` turns a request's words into the answer or an error.
@@ -209,6 +200,7 @@ impl Commands for Server {
         match words {
             ["about"] => Ok(format!("{}\n", self.about)),
             ["status" | "metrics"] => state(&*self.shared, words[0]),
+            ["controls"] => Ok(self.controls()),
             ["set", assignments @ ..] => self.set(assignments),
             ["outage", ue, time] => {
                 let time: Duration = time.parse()?;

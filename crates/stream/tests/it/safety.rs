@@ -232,6 +232,7 @@ fn a_place_is_free_once_its_viewer_has_vanished() {
         thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
         viewers: 1,
         out: None,
+        cell: None,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let page = listener.local_addr().unwrap();

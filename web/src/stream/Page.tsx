@@ -1,0 +1,138 @@
+import type { Signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { CellNow, Past } from "../cell.ts";
+import { type Column, text } from "../columns.ts";
+import type { Controlled, Send } from "../controls.ts";
+import { Ensemble } from "../ensemble.ts";
+import { fixed, plain } from "../format.ts";
+import { Choices } from "../parts/Choices.tsx";
+import { Controls } from "../parts/Controls.tsx";
+import { picturesOf as picturesOfCell } from "../parts/LivePage.tsx";
+import { Section } from "../parts/Section.tsx";
+import { Wide } from "../parts/Stacks.tsx";
+import { Table } from "../parts/Table.tsx";
+import type { Measured } from "../read.ts";
+import { choose, currentChoice } from "../theme.ts";
+import { View } from "../view.ts";
+import { type History, picturesOf } from "./history.ts";
+import type { Now, Player } from "./player.ts";
+
+/** Names of the controllers, with their descriptions. */
+export type Controllers = [name: string, title: string][];
+
+/** The live cell that the server was told of. */
+export interface Cell {
+  now: CellNow;
+  controls: Controlled;
+}
+
+interface Props {
+  controllers: Controllers;
+  players: Signal<Player[]>;
+  history: Signal<History>;
+  cell: Signal<Cell | null>;
+  past: Signal<Past>;
+  /** Adds a stream; null once there are enough. */
+  add: (() => void) | null;
+  /** Sends commands to the cell; null for a page that has no token. */
+  send: Send | null;
+}
+
+/** Page of streams: their pictures, what both ends say, and the cell before them. */
+export function Page({ controllers, players, history, cell, past, add, send }: Props) {
+  const names = players.value.map((player, index) => `${index + 1}: ${nameOf(player)}`);
+  const streams = useMemo(() => new Ensemble("stream", names, [], [0]), [String(names)]);
+  const view = useMemo(() => new View([0, 1]), []);
+  const { t_s } = history.value;
+  view.grow([t_s[0] ?? 0, Math.max(1, t_s.at(-1) ?? 1)]);
+  return (
+    <>
+      <header>
+        <div class="title">
+          <h1>A stream, and the queue before it</h1>
+          <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
+        </div>
+        <p class="note">Click a picture to make it white: the page measures the time until that is shown.</p>
+      </header>
+      <div class="columns">
+        {players.value.map((player, index) => (
+          <Tile key={index} player={player} controllers={controllers} />
+        ))}
+      </div>
+      {add && (
+        <p class="take">
+          <button type="button" onClick={add}>
+            Another controller beside it
+          </button>
+        </p>
+      )}
+      {cell.value && send && <Controls controlled={cell.value.controls} send={send} />}
+      <Section id="streams" title="Streams">
+        <Table caption="Streams now" rows={players.value.map((player, index) => rowOf(player, names[index] ?? "", history.value, index))} columns={COLUMNS} ensemble={streams} />
+        <Wide stack={{ title: "Streams", ensemble: streams, pictures: picturesOf(history.value) }} view={view} />
+      </Section>
+      {cell.value && <BeforeThem cell={cell.value} past={past.value} view={view} />}
+    </>
+  );
+}
+
+function nameOf(player: Player): string {
+  const { controller, l4s } = player.choice.value;
+  return `${controller}, L4S ${l4s ? "on" : "off"}`;
+}
+
+/** A picture with its choices. */
+function Tile({ player, controllers }: { player: Player; controllers: Controllers }) {
+  const choice = player.choice.value;
+  return (
+    <article class="column stream">
+      <div class="controls">
+        <label class="field">
+          Controller
+          <select value={choice.controller} onChange={({ currentTarget }) => player.choose({ ...choice, controller: currentTarget.value })}>
+            {controllers.map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <input type="checkbox" checked={choice.l4s} onChange={({ currentTarget }) => player.choose({ ...choice, l4s: currentTarget.checked })} /> L4S
+        </label>
+        <span role="status">{player.said.value}</span>
+      </div>
+      {player.notice.value && <p class="warning">{player.notice.value}</p>}
+      <video ref={(video) => player.playIn(video)} onClick={() => player.flash()} autoplay muted playsInline aria-label={`Picture of ${choice.controller}`} />
+    </article>
+  );
+}
+
+/** UEs of the cell in the same time. */
+function BeforeThem({ cell: { now }, past, view }: { cell: Cell; past: Past; view: View }) {
+  const names = now.ues.map(({ name }) => name);
+  const ues = useMemo(() => new Ensemble("UE", names, [], [0]), [String(names)]);
+  return (
+    <Section id="cell" title={`Cell: ${now.name}`}>
+      <Wide stack={{ title: "UEs", ensemble: ues, pictures: picturesOfCell(past) }} view={view} />
+    </Section>
+  );
+}
+
+type Shown = Now & { name: string; click: Measured };
+
+function rowOf(player: Player, name: string, { streams }: History, index: number): Shown {
+  const last = Object.fromEntries(Object.entries(streams).map(([key, rows]) => [key, rows[index]?.at(-1) ?? null])) as Now;
+  return { ...last, name, click: player.click.value };
+}
+
+const COLUMNS: Column<Shown>[] = [
+  text("Stream", ({ name }) => name),
+  { group: "Mbit/s", head: "sent", value: ({ sent_mbps }) => sent_mbps, show: fixed(2), first: true },
+  { group: "Mbit/s", head: "target", value: ({ target_mbps }) => target_mbps, show: fixed(2), first: true },
+  { group: "Delay (ms)", head: "frame p95", value: ({ delay_p95_ms }) => delay_p95_ms, show: fixed(1), first: true },
+  { group: "Delay (ms)", head: "round trip", value: ({ rtt_ms }) => rtt_ms, show: fixed(1), first: true },
+  { group: "Delay (ms)", head: "last click", value: ({ click }) => click, show: fixed(1), first: true },
+  { group: "", head: "marks per s", value: ({ marks_per_s }) => marks_per_s, show: fixed(0), first: true },
+  { group: "", head: "freezes", value: ({ freezes }) => freezes, show: plain, first: true },
+];
