@@ -6,9 +6,6 @@ set -eu
 
 packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian groff zsh fish"
 
-# Not every distribution has it.
-optional="firefox-esr"
-
 if [ "$(id -u)" -ne 0 ]; then
     echo "install-packages.sh: SKIPPED: not root. Run as root, or have an administrator install: $packages" >&2
     exit 0
@@ -18,16 +15,9 @@ if ! command -v apt-get >/dev/null; then
     exit 0
 fi
 
+echo "install-packages.sh: installing $packages"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-for package in $optional; do
-    if apt-cache show "$package" > /dev/null 2>&1; then
-        packages="$packages $package"
-    else
-        echo "install-packages.sh: SKIPPED: no package $package here" >&2
-    fi
-done
-echo "install-packages.sh: installing $packages"
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -qq --no-install-recommends $packages
 tshark --version | head -n 1

@@ -188,7 +188,7 @@ user_pref("devtools.console.stdout.content", true);
 def test_firefox_is_shown_the_picture_and_reports_no_marks(serve, address, tmp_path):
     firefox = shutil.which("firefox-esr") or shutil.which("firefox")
     if firefox is None:
-        pytest.skip("Firefox is not installed: run tests/install-packages.sh")
+        pytest.skip("Firefox is not installed: install firefox-esr")
     profile = tmp_path / "profile"
     profile.mkdir()
     (profile / "user.js").write_text(FIREFOX)
