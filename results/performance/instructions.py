@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Instructions that a simulated second takes, for each scenario that has a budget: they don't depend on the machine's load.
 
-    cargo build --release -p tidemark-sim --example once
-    python3 results/performance/instructions.py target/release/examples/once
+    cargo build --profile dist -p tidemark-sim --example once
+    python3 results/performance/instructions.py target/dist/examples/once
 
 Needs valgrind. Set-up is included, and the report is not.
 """
@@ -47,7 +47,7 @@ def main() -> None:
     command = parser.parse_args().once
     print("| UEs | channel | controller, law | million instructions a simulated s |\n| --- | --- | --- | --- |")
     for ues in (1, 16, 64):
-        for channel, controller, law in (("static", "prague", "l4span"), ("vehicular", "prague", "l4span"), ("static", "cubic", "none")):
+        for channel, controller, law in (("static", "prague", "tide"), ("vehicular", "prague", "tide")):
             seconds = 10
             with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
                 file.write(SATURATED.format(seconds=seconds, ues=ues, channel=channel, controller=controller, law=law))
