@@ -1,4 +1,5 @@
-//! How many streams a core carries, as CSV: `cargo run --release -p tidemark-stream --example load`.
+//! How many streams a core carries, as CSV: `cargo run --release -p tidemark-stream --example load`. With `memory` behind `--`: what the
+//! server keeps of viewers that come and go for ten minutes.
 //!
 //! A server in a process of its own streams to viewers on the loopback interface, at a fixed rate. A row takes 14 seconds, all of them
 //! two minutes. The processor time is the server's alone; the viewers of this process take about as much, so that a second processor
@@ -48,7 +49,7 @@ struct Kind {
     streams: &'static [usize],
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind {
         name: "model",
         frames: || Frames::Generator,
@@ -70,10 +71,18 @@ const KINDS: [Kind; 3] = [
         rate: BitRate::from_mbps(4),
         streams: &[1, 2],
     },
+    Kind { name: "320x180", frames: || Frames::Encoder, size: (320, 180), rate: BitRate::from_kbps(500), streams: &[] },
 ];
+
+/// Kind whose viewers come and go, how many of them there are at a time, and for how long each stays.
+const BRIEF: usize = 3;
+const GUESTS: usize = 3;
+const STAY: Duration = Duration::from_secs(4);
+const MINUTES: u32 = 10;
 
 fn main() {
     match env::args().collect::<Vec<_>>().get(1..) {
+        Some([what]) if what == "memory" => memory(),
         Some([kind, out]) => serve(&KINDS[kind.parse::<usize>().unwrap()], Path::new(out)),
         _ => measure(),
     }
@@ -135,9 +144,33 @@ impl Other {
     }
 }
 
+/// Prints what the server has once a minute.
+fn memory() {
+    let out = env::temp_dir().join(format!("tidemark-load-{}", std::process::id()));
+    let (server, page) = Other::start(BRIEF, &out);
+    let (begin, mut viewers) = (Instant::now(), 0);
+    println!("minute,viewers,resident_mb,threads");
+    for minute in 0..=MINUTES {
+        while begin.elapsed() < minute * Duration::from_secs(60) {
+            // They vanish without a word.
+            let mut guests: Vec<_> = (0..GUESTS).map(|_| Viewer::join(page, "")).collect();
+            watch(&mut guests, STAY);
+            viewers += GUESTS;
+        }
+        let status = fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.split_whitespace().next().unwrap().parse::<f64>().unwrap()
+        };
+        println!("{minute},{viewers},{:.1},{}", field("VmRSS:") / 1024.0, field("Threads:"));
+    }
+    server.end();
+    let _ = fs::remove_dir_all(&out);
+}
+
 fn measure() {
     println!(
-        "source,mbps,streams,cpu_s_per_stream_s,cpu_ms_per_frame,streams_per_core,late_p50_us,late_p99_us,late_max_us,sent_mbps,frames_per_s"
+        "source,mbps,streams,cpu_s_per_stream_s,cpu_ms_per_frame,streams_per_core,late_p50_us,late_p90_us,late_p99_us,late_p999_us,late_max_us,sent_mbps,frames_per_s"
     );
     for (index, kind) in KINDS.iter().enumerate() {
         for streams in kind.streams {
@@ -172,12 +205,14 @@ fn row(index: usize, kind: &Kind, streams: usize) -> f64 {
     // An encoder that is too slow leaves frames out: a core carries as many streams as have all of theirs.
     let of_frame = 1000.0 * each / frames;
     println!(
-        "{},{},{streams},{each:.4},{of_frame:.2},{:.1},{},{},{},{:.2},{frames:.1}",
+        "{},{},{streams},{each:.4},{of_frame:.2},{:.1},{},{},{},{},{},{:.2},{frames:.1}",
         kind.name,
         kind.rate.as_mbps(),
         1000.0 / of_frame / f64::from(FRAME_RATE),
         of("/lateness_us/p50").0,
+        of("/lateness_us/p90").0,
         of("/lateness_us/p99").1,
+        of("/lateness_us/p999").1,
         of("/lateness_us/max").1,
         of("/rate_mbps").0,
     );

@@ -16,7 +16,9 @@ pub(crate) struct Lateness(Histogram<u32>);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct LatenessUs {
     p50: u64,
+    p90: u64,
     p99: u64,
+    p999: u64,
     max: u64,
 }
 
@@ -35,7 +37,13 @@ impl Lateness {
     /// Quantiles so far; `None` without a packet.
     pub(crate) fn quantiles(&self) -> Option<LatenessUs> {
         let at = |share| self.0.value_at_quantile(share);
-        (!self.0.is_empty()).then(|| LatenessUs { p50: at(0.5), p99: at(0.99), max: self.0.max() })
+        (!self.0.is_empty()).then(|| LatenessUs {
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: self.0.max(),
+        })
     }
 }
 
@@ -48,7 +56,7 @@ mod tests {
         let mut lateness = Lateness::default();
         assert_eq!(lateness.quantiles(), None);
         (1..=100).for_each(|micros| lateness.record(Duration::from_micros(micros)));
-        assert_eq!(lateness.quantiles(), Some(LatenessUs { p50: 50, p99: 99, max: 100 }));
+        assert_eq!(lateness.quantiles(), Some(LatenessUs { p50: 50, p90: 90, p99: 99, p999: 100, max: 100 }));
         lateness.record(Duration::from_secs(1000));
         assert!(lateness.quantiles().is_some_and(|late| late.max >= MAX_US));
     }
