@@ -4,7 +4,8 @@
 Run as root, with Chromium, after `make build stream`: python3 tests/live/paper_streams.py [--out FILE] [--runs N] [CONTROLLER ...].
 The link is that of scenarios/papers/al4s.toml (`tidemark net hop`), between a server of streams and headless Chromium in namespaces of
 their own, one run at a time. Its rates, and the bounds of the controllers, are 0.15 of the paper's: what one processor encodes. The machine
-should be idle. A simulated run has the frame rate of the stream, and begins when the browser has connected.
+should be idle. A simulated run has the frame rate of the stream, and begins when the browser has connected. `tidemark-papers` compares with
+published figures, and there are none at this scale.
 """
 
 import argparse
