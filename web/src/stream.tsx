@@ -15,7 +15,7 @@ const LOOK_MS = 500;
 const TELL_MS = 1_000;
 /** Time between two clicks of a page that clicks by itself. */
 const CLICK_MS = 1_500;
-const MOST_STREAMS = 2;
+const MAX_STREAMS = 2;
 
 const main = document.getElementById("stream") as HTMLElement;
 const asked = new URLSearchParams(location.search);
@@ -24,7 +24,7 @@ const { controllers, chosen, l4s } = (await (await fetch("/controllers")).json()
 
 const isL4s = (asked.get("l4s") ?? String(Number(l4s))) !== "0";
 const player = (controller: string): Player => new Player({ controller, l4s: isL4s });
-const players = signal([asked.get("controller") ?? chosen, ...asked.getAll("beside")].slice(0, MOST_STREAMS).map(player));
+const players = signal([asked.get("controller") ?? chosen, ...asked.getAll("beside")].slice(0, MAX_STREAMS).map(player));
 const history = signal<History>(NO_HISTORY);
 const cell = signal<Cell | null>(null);
 const past = signal<Past>(NO_PAST);
@@ -41,7 +41,7 @@ async function look(): Promise<void> {
 }
 
 function Whole() {
-  const add = players.value.length < MOST_STREAMS ? () => (players.value = [...players.value, player("gcc")]) : null;
+  const add = players.value.length < MAX_STREAMS ? () => (players.value = [...players.value, player("gcc")]) : null;
   const send = token === null ? null : sender(token);
   return <Page controllers={controllers} players={players} history={history} cell={cell} past={past} add={add} send={send} />;
 }

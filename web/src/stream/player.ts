@@ -186,6 +186,8 @@ export class Player {
 
   /** Ends the stream so that both ends have counted the same packets: nothing more is sent, and everything reported. */
   async finish(): Promise<void> {
+    // A refused stream has nothing to end.
+    if (this.resource === null) return;
     await fetch(`${this.resource}/pause`, { method: "POST" });
     await pause(DRAINED_MS);
     await this.tell();

@@ -67,7 +67,7 @@ pub(super) struct TrackDescriptor {
     sibling_order_rank: i32,
 }
 
-/// What is said of an event beside its name.
+/// Value of an event beside its name.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct DebugAnnotation {
     #[prost(uint64, optional, tag = "3")]

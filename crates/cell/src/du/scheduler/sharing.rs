@@ -78,7 +78,7 @@ impl Turn {
     fn position(self) -> usize {
         self.0 as u32 as usize
     }
-    /// The same turn after more service: whether it is behind stays as it was when the slot began.
+    /// Turn of the same contender after more service. Whether it is behind stays as it was when the slot began.
     fn after(self, had: u64) -> Self {
         Self(u128::from(had) << 33 | self.0 & (Self::BEHIND | u128::from(u32::MAX)))
     }
