@@ -61,8 +61,9 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<PathBuf>> {
 /// A file that can't be read, or that is not a summary.
 pub(crate) fn summary(folder: &Path) -> Result<Value> {
     let file = folder.join("summary.json");
-    let text =
-        fs::read_to_string(&file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
+    let text = fs::read_to_string(&file)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("{} can't be read: name the folder of a run", file.display()))?;
     let summary: Value = serde_json::from_str(&text)
         .map_err(|error| miette!("{}:{}: not a summary of a run: {error}", file.display(), error.line()))?;
     if summary["flows"].is_array() {
