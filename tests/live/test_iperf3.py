@@ -167,7 +167,7 @@ def test_a_session_has_round_trips_the_price_of_marks_and_the_programs_own_figur
     needs("iperf3")
     server, out, own = serve(), tmp_path / "out", tmp_path / "app.json"
     inside = f"echo 1 > /proc/sys/net/ipv4/tcp_ecn; exec iperf3 --client {GATEWAY} --reverse --time 5 --json --logfile {own}"
-    options = ["--round-trip", "20 ms", "--set", "warmup=2 s", "--set", "marker.law=tide"]
+    options = ["--round-trip", "20 ms", "--set", "warmup=200 ms", "--set", "marker.law=tide"]
     cell = shell("--cell", "5g-static", *options, command=["sh", "-c", inside], out=out)
     try:
         assert cell.finish(timeout=40) == 0, cell.stdout + cell.stderr
