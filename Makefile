@@ -18,7 +18,7 @@ export PROFILE TOGETHER
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test python-brief wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -48,7 +48,7 @@ playground: web
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
-	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-brief" "live-brief"
+	  "unit built-links book-test + web-test wire-test c-test + python-brief docs + instructions reproduction" "sdn-brief" "live-brief"
 	@echo "every check passed"
 
 # The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
@@ -125,7 +125,7 @@ unit: web
 
 # Every case of the grids that `unit` runs in part.
 grids: web
-	WHOLE=1 $(CARGO) test --profile ci --locked --package tidemark-sim --test it
+	WHOLE=1 $(CARGO) test --profile ci --locked --package tidemark-cell --package tidemark-marker --package tidemark-sim --test it
 
 debug: web
 	$(UNIT) --tests --no-run
@@ -221,6 +221,10 @@ c-test:
 # The Python package: linted, built as a wheel, installed and tested in its own environment; skips, loudly, without pip.
 python-test: build
 	bindings/python/tests/run
+
+# A selection of them: without the longest.
+python-brief: build
+	PYTHON_BRIEF=1 bindings/python/tests/run
 
 # A wheel for Python 3.11 and later.
 wheel: packed

@@ -34,6 +34,7 @@ def interfaces() -> str:
     return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.full
 def test_the_demo_prints_a_table_and_names_its_report(tmp_path: Path) -> None:
     before = interfaces()
     done = subprocess.run(

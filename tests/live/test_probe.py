@@ -28,7 +28,7 @@ def filtered(rule):
 
 
 @pytest.mark.brief
-@pytest.mark.parametrize("path", ECT1_RULES)
+@pytest.mark.parametrize("path", ["bleached", *(pytest.param(path, marks=pytest.mark.full) for path in ECT1_RULES if path != "bleached")])
 def test_a_path_is_told_by_what_it_does_to_ect1(shell, path):
     answering = subprocess.Popen([TIDEMARK, "net", "probe", "--listen", "4000"])
     try:

@@ -29,7 +29,13 @@ def run(notebook: Path, folder: Path) -> str:
     return "".join(output.get("text", "") for output in outputs)
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def each(notebooks: list[Path]) -> list:
+    """Notebooks as parameters, of which `make test` runs two."""
+    marks = [[], [], *[pytest.mark.full] * (len(notebooks) - 2)]
+    return [pytest.param(path, marks=mark, id=path.stem) for path, mark in zip(notebooks, marks, strict=True)]
+
+
+@pytest.mark.parametrize("notebook", each(NOTEBOOKS))
 def test_a_notebook_runs(notebook, in_copy, monkeypatch):
     monkeypatch.delenv("TIDEMARK_TRACE", raising=False)
     printed = run(notebook, in_copy)

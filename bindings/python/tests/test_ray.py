@@ -50,6 +50,7 @@ def workers() -> list[int]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("two_workers")
 def test_the_table_is_the_local_one_although_a_worker_is_killed(tmp_path):
     study = tidemark.Study("scenarios/first-look.toml", set={"duration": "20 s"}, **STUDY)

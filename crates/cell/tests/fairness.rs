@@ -18,6 +18,10 @@ const EQUAL: f64 = 0.999;
 const SPREAD: f64 = 0.05;
 const SIZE: Bytes = Bytes(300);
 
+/// Each third pattern; all of them where `WHOLE` is set, as `make grids` does.
+fn patterns() -> impl Iterator<Item = &'static str> {
+    PATTERNS.into_iter().step_by(if std::env::var_os("WHOLE").is_some() { 1 } else { 3 })
+}
 fn cell(pattern: &str, scheduler: SchedulerConfig) -> CellConfig {
     let (duplex, tdd) = match pattern {
         "FDD" => (Duplex::Fdd, CellConfig::default().tdd),
@@ -91,7 +95,7 @@ fn special_slots_fall_to_all() {
 
 #[test]
 fn round_robin_is_fair_in_every_pattern_just_below_the_capacity() {
-    for pattern in PATTERNS {
+    for pattern in patterns() {
         let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
         for ues in [2, 3, 8] {
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, 0.9), seconds(2 + u64::from(ues)));
@@ -102,7 +106,7 @@ fn round_robin_is_fair_in_every_pattern_just_below_the_capacity() {
 
 #[test]
 fn round_robin_is_fair_in_every_pattern_above_the_capacity() {
-    for pattern in PATTERNS {
+    for pattern in patterns() {
         let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
         for (ues, load, span) in [(3, 1.2, 3), (8, 2.0, 3), (32, 1.2, 8)] {
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, load), seconds(span));
@@ -123,7 +127,7 @@ fn thirty_two_ues_wait_as_long_as_each_other() {
 #[test]
 fn so_are_the_schedulers_that_go_by_age() {
     for scheduler in fair().into_iter().skip(1) {
-        for pattern in ["FDD", "DDSU", "DDDSU", "DDDDDDDSUU"] {
+        for pattern in patterns() {
             for (ues, load) in [(2, 0.9), (3, 1.2), (8, 0.9), (8, 2.0)] {
                 let config = cell(pattern, scheduler.clone());
                 let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, load), seconds(5));
@@ -148,7 +152,7 @@ fn so_are_shares_of_a_wide_carrier() {
 #[test]
 fn proportional_fair_promises_shares_and_no_delays() {
     let mut widest = 0.0f64;
-    for pattern in PATTERNS {
+    for pattern in patterns() {
         for (ues, load) in [(3, 2.0), (8, 0.9), (32, 1.2)] {
             let config = cell(pattern, proportional_fair());
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, load), seconds(3));
@@ -181,7 +185,7 @@ fn shares_are_equal_where_blocks_fail() {
 /// A slot after uplink ones carries what the channel offered in all of them.
 #[test]
 fn shares_are_equal_on_channels_with_a_rate() {
-    for pattern in PATTERNS {
+    for pattern in patterns() {
         for ues in [2, 3, 5] {
             let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let ue = um(ChannelConfig::Fixed(FixedConfig::default()));
@@ -193,7 +197,7 @@ fn shares_are_equal_on_channels_with_a_rate() {
 
 #[test]
 fn the_uplink_is_fair_in_every_pattern_under_every_scheduler() {
-    for pattern in PATTERNS {
+    for pattern in patterns() {
         for (ues, load, span) in [(2, 0.9, 4), (3, 0.9, 5), (8, 0.9, 10), (3, 1.2, 3), (8, 2.0, 3), (32, 2.0, 10)] {
             let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Up, ues, load), seconds(span));

@@ -48,7 +48,7 @@ fn no_law_lets_a_flow_that_ignores_marks_fill_the_queue() {
 
 #[test]
 fn whoever_answers_beside_a_flood_has_no_less_than_without_protection() {
-    for (law, sender, seed) in sampled(3, iproduct!(laws(), ["prague", "cubic"], [1, 2])) {
+    for (law, sender, seed) in sampled(5, iproduct!(laws(), ["prague", "cubic"], [1, 2])) {
         let sender_is = format!("flow.beside.sender={{ controller = \"{sender}\" }}");
         let [without, with] = [false, true].map(|protection| {
             let protection = format!("marker.overload_protection={protection}");
@@ -118,7 +118,7 @@ fn no_packet_of_a_sender_that_answers_is_dropped() {
     let cases = iproduct!(laws(), senders, channels.into_iter().enumerate());
     let mut changed = Vec::new();
     for (law, (sender, settings, app), (index, (channel, extra))) in
-        sampled(7, cases.filter(|(law, sender, _)| answers(law, sender)))
+        sampled(13, cases.filter(|(law, sender, _)| answers(law, sender)))
     {
         let period = ["0 s", "5 ms", "10 ms", "20 ms", "250 ms"][(index + sender.len() + settings.len()) % 5];
         let sent = |protection: bool| {
