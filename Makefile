@@ -15,10 +15,12 @@ endif
 BUILT := $(or $(CARGO_TARGET_DIR),target)
 # Scripts take the command, the profile and the packages to compile from here.
 export PROFILE TOGETHER
+# With BRIEF=1, as in `make test`, tests of Python, SDN, the live cell and the wire run in a selection.
+export BRIEF
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test python-brief wheel sdn-test sdn-brief sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -46,15 +48,15 @@ playground: web
 # Fast checks come first. Parts of one argument run at the same time, while packages and pages are fetched. Real-time tests run without load beside them.
 # Everything is compiled once: incremental compilation would make the first time two fifths longer.
 test:
-	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci \
+	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci --set BRIEF=1 \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
-	  "unit built-links book-test + web-test wire-test c-test + python-brief docs + instructions reproduction" "sdn-brief" "live-brief"
+	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-test" "live-test"
 	@echo "every check passed"
 
 # The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "sdn-test" "stream-test" "live-test" "papers-check"
+	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "wire-test" "sdn-test" "stream-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
@@ -172,10 +174,6 @@ wire-test: build
 live-test: build
 	tests/live/run
 
-# A selection of them for a minute and a half; the rest is skipped.
-live-brief: build
-	LIVE_BRIEF=1 tests/live/run
-
 # Everything that is published, in one folder with checksums: archive, Debian packages, wheel, book, playground, container image, list of components.
 # Skips, loudly, parts that were not built or whose tools are missing.
 PACKAGES ?= target/packages
@@ -222,10 +220,6 @@ c-test:
 python-test: build
 	bindings/python/tests/run
 
-# A selection of them: without the longest.
-python-brief: build
-	PYTHON_BRIEF=1 bindings/python/tests/run
-
 # A wheel for Python 3.11 and later.
 wheel: packed
 	packaging/wheel $(PACKAGES) $(BUILT)/dist/lib_engine.so
@@ -233,10 +227,6 @@ wheel: packed
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, parts without root or packages.
 sdn-test: build
 	sdn/tests/run
-
-# A selection of them: tests on a switch, without demos and faults.
-sdn-brief: build
-	SDN_BRIEF=1 sdn/tests/run
 
 sdn-packages:
 	sdn/tests/install-packages.sh || echo "SKIPPED: the packages of sdn/tests/install-packages.sh could not all be installed" >&2

@@ -18,10 +18,10 @@ if ISOLATED:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: takes long, and is left out where time is short (SDN_BRIEF)")
+    config.addinivalue_line("markers", "full: takes long, and is left out where time is short (BRIEF)")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "SDN_BRIEF" in os.environ:
+    if os.environ.get("BRIEF"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
         items[:] = [item for item in items if not item.get_closest_marker("full")]

@@ -194,9 +194,9 @@ def hang(limit):
     raise Hang(f"not ended after {limit} s; still there:\n" + ("\n".join(left.values()) or "no process: the test itself hangs"))
 
 
-# What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those run
+# What follows makes tests in real time fit for a machine that does other things as well. With BRIEF set (`make test`) those run
 # that are marked `brief`, but for parameters that are marked `full`, and what is left when the time is over is skipped.
-BRIEF = "LIVE_BRIEF" in os.environ
+BRIEF = bool(os.environ.get("BRIEF"))
 BUDGET_S = 150
 # What a test may take. Most take a few seconds, the longest of the selection one minute; `run` allows for one more that hangs twice.
 LIMIT_S = 120 if BRIEF else 300
@@ -211,7 +211,7 @@ ATTEMPTS = 2
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "brief: in the selection where time is short (LIVE_BRIEF)")
+    config.addinivalue_line("markers", "brief: in the selection where time is short (BRIEF)")
     config.addinivalue_line("markers", "full: a parameter that is left out there")
 
 
