@@ -14,6 +14,7 @@
 //! | [`Core`] | core side of the cell: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
 //! | [`Cu`] | other half of a gNB that is split: PDCP and the marker |
 //! | [`Hop`] | a wired bottleneck between two interfaces |
+//! | [`http`] | pages of a running program, and their commands |
 //! | [`realtime`] | scheduling of a thread that has to wake in time |
 //!
 //! All unsafe code and all system calls of Tidemark are in this crate.
@@ -25,7 +26,6 @@ mod ask;
 mod bearers;
 pub mod caller;
 mod clock;
-mod connections;
 mod control;
 mod core;
 mod cu;
@@ -37,6 +37,7 @@ mod f1u;
 mod gnb;
 mod gtp;
 mod hop;
+pub mod http;
 pub mod init;
 mod journal;
 pub mod lease;
@@ -56,7 +57,6 @@ mod tun;
 pub use ask::ask;
 pub use bearers::{Bearers, laws};
 pub use clock::Clock;
-pub use connections::{Connection, Connections, Deadline, MAX_CONNECTIONS};
 pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;
 pub use cu::{Cu, CuBearer, CuCommand, CuCounters, CuObserver, CuSignal, CuState};

@@ -8,7 +8,6 @@
 
 mod encoder;
 mod feedback;
-mod http;
 mod lateness;
 mod live_cell;
 mod media;

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use tidemark_emu::http::{Answer, Request};
 use tidemark_emu::{Error, Token, ask, lease};
-
-use crate::http::{Answer, Request};
 
 /// A live cell that the server was told of. It need not run yet.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl LiveCell {
 
     /// Answers a page that asks what the cell does.
     pub(crate) fn now(&self) -> Answer {
-        Answer::new("200 OK", "application/json", self.state().unwrap_or_else(|| "null".into()))
+        Answer::json(self.state().unwrap_or_else(|| "null".into()))
     }
 
     /// Carries out the command in a request's body: words of `tidemark ctl`, one on a line.
@@ -48,7 +47,7 @@ impl LiveCell {
         if !self.token.matches(&request.token) {
             return Answer::text("403 Forbidden", "the token is missing or wrong: open the address that was printed");
         }
-        let words: Vec<&str> = request.body.split('\n').collect();
+        let words: Vec<&str> = request.body.as_deref().unwrap_or_default().split('\n').collect();
         let answer = self.socket().map(|socket| ask(&socket, &words));
         match answer {
             Some(Ok(Ok(text))) => Answer::new("200 OK", "text/plain; charset=utf-8", text),

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use tidemark_core::{BitRate, ConfigError, Duration};
+use tidemark_emu::http::{self, Answer, Request};
 use tidemark_senders::media::{self, Encoder, MediaController, RateLimits, VideoConfig};
 use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
 
 use crate::encoder::{Pictures, Size};
-use crate::http::{Answer, Request, serve};
 use crate::live_cell::LiveCell;
 use crate::media::Generated;
 use crate::negotiation::MAX_OFFER;
@@ -138,7 +138,7 @@ impl Server {
     pub fn start(listener: TcpListener, settings: Settings) -> Arc<Self> {
         let server = Arc::new(Self { settings, viewers: Mutex::default() });
         let of_thread = Arc::clone(&server);
-        serve(listener, move |request| of_thread.answer(&request));
+        http::serve(listener, move |request| of_thread.answer(request));
         server
     }
 
@@ -155,16 +155,12 @@ impl Server {
     fn answer(&self, request: &Request) -> Answer {
         let name = request.path.strip_prefix("/whep/").map(|rest| rest.split_once('/').unwrap_or((rest, "")));
         match (request.method.as_str(), request.path.as_str(), name) {
-            ("GET", "/", _) => Answer::new("200 OK", "text/html; charset=utf-8", PAGE),
+            ("GET", "/", _) => Answer::page(PAGE),
             ("GET", "/controllers", _) => {
                 let names = serde_json::json!({ "controllers": CONTROLLERS, "chosen": self.settings.controller, "l4s": self.settings.l4s });
-                Answer::new("200 OK", "application/json", names.to_string())
+                Answer::json(names.to_string())
             }
-            ("GET", "/cell", _) => self
-                .settings
-                .cell
-                .as_ref()
-                .map_or_else(|| Answer::new("200 OK", "application/json", "null"), |cell| cell.now()),
+            ("GET", "/cell", _) => self.settings.cell.as_ref().map_or_else(|| Answer::json("null"), |cell| cell.now()),
             ("POST", "/ctl", _) => self.settings.cell.as_ref().map_or_else(no_cell, |cell| cell.command(request)),
             ("POST", "/whep", _) => self.offer(request).unwrap_or_else(|answer| answer),
             ("DELETE", _, Some((name, ""))) => match self.take(name) {
@@ -189,9 +185,9 @@ impl Server {
         match (method, of) {
             ("GET", "state") => {
                 let from = request.query("from").and_then(|row| row.parse().ok()).unwrap_or(0);
-                Answer::new("200 OK", "application/json", viewer.told(from))
+                Answer::json(viewer.told(from))
             }
-            ("POST", "shown") => match serde_json::from_str(&request.body) {
+            ("POST", "shown") => match serde_json::from_str(request.body.as_deref().unwrap_or_default()) {
                 Ok(shown) => {
                     viewer.shown(shown);
                     Answer::text("200 OK", "noted")
@@ -218,7 +214,7 @@ impl Server {
         let names = || CONTROLLERS.map(|(name, _)| name).join(", ");
         let made = self.settings.controller(controller);
         let made = made.ok_or_else(|| Answer::text("400 Bad Request", format!("controller: one of {}", names())))?;
-        let local = request.local.unwrap_or(IpAddr::from([127, 0, 0, 1]));
+        let offer = request.body.as_deref().unwrap_or_default();
         // Keep the lock from the count to the new viewer, so that two at once can't both take the last place.
         let mut viewers = self.lock();
         viewers.by_name.retain(|_, viewer| !viewer.is_over());
@@ -226,18 +222,18 @@ impl Server {
             let text = format!("{} viewers are connected already: raise --viewers", self.settings.viewers);
             return Err(Answer::text("503 Service Unavailable", text));
         }
-        if request.body.len() > MAX_OFFER {
+        if offer.len() > MAX_OFFER {
             return Err(Answer::text("413 Content Too Large", format!("an offer can have at most {MAX_OFFER} bytes")));
         }
         let name = random().map(|number: [u8; 8]| format!("{:016x}", u64::from_ne_bytes(number))).map_err(broken)?;
         viewers.count += 1;
         let out = self.settings.out.as_ref().map(|folder| folder.join(format!("viewer-{}", viewers.count)));
         let (wake, video) = (Wake::new().map_err(broken)?, self.settings.video());
-        let (socket, address) = bind(local).map_err(broken)?;
+        let (socket, address) = bind(request.local).map_err(broken)?;
         let ssrc = random().map(u32::from_ne_bytes).map_err(broken)?;
         let choice = Choice { controller: made, video: video.clone(), l4s, ssrc };
         let refused = |error: crate::negotiation::Refused| Answer::text("400 Bad Request", error.to_string());
-        let begin = (Instant::now(), request.body.as_str(), address);
+        let begin = (Instant::now(), offer, address);
         let (viewer, answer) = match &self.settings.frames {
             Frames::Generator => {
                 let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");

@@ -2,22 +2,18 @@
 //! adds commands.
 
 mod desk;
-mod head;
 
-use std::io::{BufReader, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use miette::{Result, miette};
-use tidemark_emu::{Connections, Deadline};
+use tidemark_emu::http::{self, Answer, Events, Request};
 
 pub(crate) use self::desk::{Commands, Desk};
-use self::head::Head;
 
-/// Time for a whole request, and for a whole answer or event.
-const PATIENCE: Duration = Duration::from_secs(5);
 const PERIOD: Duration = Duration::from_millis(250);
 
 /// State of a running live cell or CU, as text; `None` once it has ended.
@@ -45,83 +41,51 @@ struct Site<S> {
 pub(super) fn start<S: Source>(port: u16, source: Arc<S>, desk: Option<Desk>) -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
     let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
-    let (connections, site) = (Arc::new(Connections::default()), Arc::new(Site { source, desk }));
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let Ok(Some(connection)) = Connections::admit(&connections, &stream) else { continue };
-            let site = Arc::clone(&site);
-            thread::spawn(move || {
-                // A browser that has gone is not an error.
-                let _ = site.answer(&stream, || connection.has_asked());
-            });
-        }
-    });
+    let site = Arc::new(Site { source, desk });
+    http::serve(listener, move |request| Site::answer(&site, request));
     Ok(address)
 }
 
 impl<S: Source> Site<S> {
-    fn answer(&self, stream: &TcpStream, has_asked: impl FnOnce()) -> std::io::Result<()> {
-        let mut request = BufReader::new(Deadline::new(stream, PATIENCE));
-        let head = Head::read(&mut request)?;
-        has_asked();
-        let stream = Deadline::new(stream, PATIENCE);
-        if !head.is_for_this_machine() {
-            return reply(stream, "403 Forbidden", TEXT, "this page is for this machine only\n");
-        }
-        match (head.method.as_str(), head.path.as_str(), S::PAGE, &self.desk) {
-            ("GET", "/", Some(page), _) => reply(stream, "200 OK", "text/html; charset=utf-8", page),
+    fn answer(site: &Arc<Self>, request: &Request) -> Answer {
+        match (request.method.as_str(), request.path.as_str(), S::PAGE, &site.desk) {
+            ("GET", "/", Some(page), _) => Answer::page(page),
             ("GET", "/metrics", ..) => {
-                let metrics = self.source.metrics().unwrap_or_default();
-                reply(stream, "200 OK", "text/plain; version=0.0.4", &metrics)
+                Answer::new("200 OK", "text/plain; version=0.0.4", site.source.metrics().unwrap_or_default())
             }
-            ("GET", "/events", ..) => self.events(stream),
-            ("POST", "/ctl", _, Some(desk)) => {
-                let (status, text) = desk.answer(&head, &mut request)?;
-                reply(stream, status, TEXT, &text)
+            ("GET", "/events", ..) => {
+                let site = Arc::clone(site);
+                Answer::events(move |events| site.tell(events))
             }
-            (_, _, Some(_), _) => reply(stream, "404 Not Found", TEXT, "there are /, /events and /metrics\n"),
-            (_, _, None, _) => reply(stream, "404 Not Found", TEXT, "there are /events and /metrics\n"),
+            ("POST", "/ctl", _, Some(desk)) => desk.answer(request),
+            (_, _, Some(_), _) => Answer::text("404 Not Found", "there are /, /events and /metrics"),
+            (_, _, None, _) => Answer::text("404 Not Found", "there are /events and /metrics"),
         }
     }
 
-    fn events(&self, mut stream: Deadline<'_>) -> std::io::Result<()> {
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
-        stream.write_all(head.as_bytes())?;
+    /// Sends the state until it ends.
+    fn tell(&self, events: &mut Events<'_>) -> io::Result<()> {
         if let Some(past) = self.source.past() {
-            write!(stream, "event: past\ndata: {past}\n\n")?;
+            events.send("past", &past)?;
         }
         let mut shown = None;
         while let Some(now) = self.source.status() {
-            stream.renew(PATIENCE);
             let controls = self.desk.as_ref().map(Desk::controls);
             if let Some(controls) = controls.as_ref().filter(|_| controls != shown) {
-                write!(stream, "event: controls\ndata: {controls}\n\n")?;
+                events.send("controls", controls)?;
             }
             shown = controls;
-            write!(stream, "data: {now}\n\n")?;
+            events.send("", &now)?;
             thread::sleep(PERIOD);
         }
         Ok(())
     }
 }
 
-/// Type of a short answer.
-const TEXT: &str = "text/plain; charset=utf-8";
-
-fn reply(mut stream: impl Write, status: &str, kind: &str, body: &str) -> std::io::Result<()> {
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-         Content-Security-Policy: default-src 'self' 'unsafe-inline'; img-src data:\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-
-    use tidemark_emu::MAX_CONNECTIONS;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
 
     use super::*;
     use crate::live::watch::Board;
@@ -149,21 +113,6 @@ mod tests {
         }
         assert!(get(address, "/etc", &here).starts_with("HTTP/1.1 404"));
         assert!(get(address, "/events", "evil.example").starts_with("HTTP/1.1 403"));
-    }
-
-    #[test]
-    fn connections_that_ask_for_nothing_do_not_block_the_page() {
-        let address = start(0, Arc::new(Board::default()), None).unwrap();
-        let slow: Vec<_> = (0..2 * MAX_CONNECTIONS)
-            .map(|_| {
-                let mut stream = TcpStream::connect(address).unwrap();
-                // An evicted one may be closed already.
-                let _ = stream.write_all(b"G");
-                stream
-            })
-            .collect();
-        assert!(get(address, "/", &address.to_string()).contains("text/html"));
-        drop(slow);
     }
 
     /// Repeats commands, and refuses `no`.
@@ -210,19 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_a_length_within_bounds_and_a_host_of_this_machine() {
+    fn a_command_has_a_length_and_a_host_of_this_machine() {
         let (address, token) = controlled();
-        let head = |host: &str, rest: &str| {
-            format!("POST /ctl HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{rest}\r\n")
-        };
         let here = address.to_string();
-        for (host, rest, status) in [
-            (here.as_str(), "", "411"),
-            (&here, "Content-Length: 65536\r\n", "413"),
-            (&here, "Content-Length: 99999999999999999999\r\n", "411"),
-            ("evil.example", "Content-Length: 0\r\n", "403"),
-        ] {
-            let answer = ask(address, &head(host, rest), 90);
+        for (host, rest, status) in [(here.as_str(), "", "411"), ("evil.example", "Content-Length: 0\r\n", "403")] {
+            let head = format!("POST /ctl HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{rest}\r\n");
+            let answer = ask(address, &head, 90);
             assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{rest}: {answer}");
         }
         let whole = post(address, &format!("Authorization: Bearer {token}\r\n"), &"x".repeat(65_535));

@@ -1,15 +1,10 @@
 //! `POST /ctl`: commands of a page, from whoever has the token that was printed.
 
-use std::io::{self, Read};
 use std::sync::Arc;
 
 use miette::{Result, miette};
 use tidemark_emu::Token;
-
-use super::head::Head;
-
-/// Longest command in bytes.
-const MAX_LENGTH: u64 = 64 * 1024;
+use tidemark_emu::http::{Answer, Request};
 
 /// Receiver of a page's commands.
 pub(crate) trait Commands: Send + Sync + 'static {
@@ -27,9 +22,6 @@ pub(crate) struct Desk {
     token: Token,
     commands: Arc<dyn Commands>,
 }
-
-/// Status line and text of an answer.
-type Answer = (&'static str, String);
 
 impl Desk {
     /// Guards these commands with a new token.
@@ -49,29 +41,17 @@ impl Desk {
     }
 
     /// Carries out the command in the request's body: words as for the control socket, one on a line.
-    pub(super) fn answer(&self, head: &Head, body: impl Read) -> io::Result<Answer> {
-        let text = match head.length {
-            None => return Ok(("411 Length Required", "the request needs a Content-Length\n".into())),
-            Some(MAX_LENGTH..) => {
-                return Ok(("413 Content Too Large", format!("a command has less than {MAX_LENGTH} bytes\n")));
-            }
-            // A body that nobody reads would reset the connection, and the answer with it.
-            Some(length) => read(body.take(length))?,
+    pub(super) fn answer(&self, request: &Request) -> Answer {
+        let Some(body) = &request.body else {
+            return Answer::text("411 Length Required", "the request needs a Content-Length");
         };
-        if !self.token.matches(&head.token) {
-            return Ok(("403 Forbidden", "the token is missing or wrong: open the address that was printed\n".into()));
+        if !self.token.matches(&request.token) {
+            return Answer::text("403 Forbidden", "the token is missing or wrong: open the address that was printed");
         }
-        let words: Vec<&str> = text.split('\n').collect();
-        Ok(match self.commands.handle(&words) {
-            Ok(answer) => ("200 OK", answer),
-            Err(reason) => ("400 Bad Request", format!("{reason}\n")),
-        })
+        let words: Vec<&str> = body.split('\n').collect();
+        match self.commands.handle(&words) {
+            Ok(answer) => Answer::new("200 OK", "text/plain; charset=utf-8", answer),
+            Err(reason) => Answer::text("400 Bad Request", reason),
+        }
     }
-}
-
-/// Reads a whole body. Bytes that are no text become U+FFFD, which no command has.
-fn read(mut body: impl Read) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    body.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Connections at a time: a page has one.
-pub const MAX_CONNECTIONS: usize = 32;
+pub(super) const MAX_CONNECTIONS: usize = 32;
 
 /// Open connections in the order in which they came.
 #[derive(Debug, Default)]
-pub struct Connections(Mutex<Open>);
+pub(super) struct Connections(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
@@ -23,13 +23,13 @@ struct Entry {
     id: u64,
     /// The connection, to shut it down from outside of its thread.
     stream: TcpStream,
-    /// True once a whole request head has come.
+    /// True once a whole request has come.
     asked: bool,
 }
 
 /// Place of a connection among the open ones, free again when it is dropped.
 #[derive(Debug)]
-pub struct Connection {
+pub(super) struct Connection {
     id: u64,
     connections: Arc<Connections>,
 }
@@ -40,7 +40,7 @@ impl Connections {
     ///
     /// # Errors
     /// The system has no descriptor left.
-    pub fn admit(connections: &Arc<Self>, stream: &TcpStream) -> io::Result<Option<Connection>> {
+    pub(super) fn admit(connections: &Arc<Self>, stream: &TcpStream) -> io::Result<Option<Connection>> {
         let mut open = connections.lock();
         if open.entries.len() >= MAX_CONNECTIONS {
             let Some(silent) = open.entries.iter().position(|entry| !entry.asked) else { return Ok(None) };
@@ -60,8 +60,8 @@ impl Connections {
 }
 
 impl Connection {
-    /// Notes that the whole request head has come: the connection keeps its place until it is answered.
-    pub fn has_asked(&self) {
+    /// Notes that a whole request has come: the connection keeps its place until it is answered.
+    pub(super) fn has_asked(&self) {
         let mut open = self.connections.lock();
         open.entries.iter_mut().filter(|entry| entry.id == self.id).for_each(|entry| entry.asked = true);
     }
@@ -76,18 +76,18 @@ impl Drop for Connection {
 /// Stream whose reads and writes end together at one time, however many there are: a peer that sends or takes a byte at a time
 /// gains nothing.
 #[derive(Debug)]
-pub struct Deadline<'a> {
+pub(super) struct Deadline<'a> {
     stream: &'a TcpStream,
     at: Instant,
 }
 
 impl<'a> Deadline<'a> {
     /// Gives `stream` this time from now on.
-    pub fn new(stream: &'a TcpStream, patience: Duration) -> Self {
+    pub(super) fn new(stream: &'a TcpStream, patience: Duration) -> Self {
         Self { stream, at: Instant::now() + patience }
     }
     /// Gives the stream this time anew.
-    pub fn renew(&mut self, patience: Duration) {
+    pub(super) fn renew(&mut self, patience: Duration) {
         self.at = Instant::now() + patience;
     }
 
