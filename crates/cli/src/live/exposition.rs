@@ -1,12 +1,19 @@
-//! Rows of live state, and Prometheus' text format, version 0.0.4.
+//! Rows of live state as Prometheus' metrics, which the crate prometheus-client writes.
 
-use std::fmt::Write as _;
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+pub(super) use prometheus_client::encoding::prometheus_text::CONTENT_TYPE;
+use prometheus_client::encoding::prometheus_text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
 
 use super::buckets::Buckets;
 
 /// Declares rows: structs whose fields are shown under their own names. A field may also be a Prometheus metric, with a name and a base
 /// unit; its doc comment is the metric's help.
-// `/// Rate to the UE. pub down_mbps: f64 = gauge("downlink_bits_per_second" * 1e6),` becomes
+// `/// Rate to the UE. pub down_mbps: f64 = Gauge("downlink_bits_per_second" * 1e6),` becomes
 //
 //     /// Rate to the UE.
 //     pub down_mbps: f64,
@@ -14,9 +21,11 @@ use super::buckets::Buckets;
 // and, in the METRICS of the struct,
 //
 //     Metric {
-//         kind: "gauge", name: "downlink_bits_per_second", labels: "", help: &[" Rate to the UE."],
+//         kind: MetricType::Gauge, name: "downlink_bits_per_second", label: &[],
 //         value: |row| Some(row.down_mbps.sample()? * 1e6),
 //     }
+//
+// A counter's name gets its suffix `_total` when it is written.
 macro_rules! rows {
     ($(
         $(#[$attribute:meta])*
@@ -24,7 +33,7 @@ macro_rules! rows {
             $(
                 $(#[doc = $meaning:literal])*
                 $(#[serde($($serde:tt)*)])?
-                $shown:vis $field:ident: $kind:ty $(= $metric:ident($export:literal $(, $label:literal)? $(* $factor:literal)? $(/ $divisor:literal)?))?,
+                $shown:vis $field:ident: $kind:ty $(= $metric:ident($export:literal $(, $label:ident = $of:literal)? $(* $factor:literal)? $(/ $divisor:literal)?))?,
             )*
         }
     )*) => {$(
@@ -42,9 +51,9 @@ macro_rules! rows {
                 (
                     &[$($meaning),*],
                     &[$($crate::live::exposition::Metric {
-                        kind: stringify!($metric),
+                        kind: prometheus_client::metrics::MetricType::$metric,
                         name: $export,
-                        labels: concat!($($label)?),
+                        label: &[$((stringify!($label), $of))?],
                         value: |row| {
                             let sample = $crate::live::exposition::Sample::sample(&row.$field)?;
                             $(let sample = sample * $factor;)?
@@ -70,12 +79,12 @@ pub(super) trait Metrics: Sized + 'static {
 
 /// A metric of a row.
 pub(super) struct Metric<T> {
-    /// `counter` or `gauge`.
-    pub(super) kind: &'static str,
+    /// `Counter` or `Gauge`.
+    pub(super) kind: MetricType,
     /// Name after `tidemark_`, with the base unit. Fields of a row may share it if each has a label.
     pub(super) name: &'static str,
-    /// Label of the field, such as `direction="uplink"`.
-    pub(super) labels: &'static str,
+    /// Label of the field, such as the direction.
+    pub(super) label: &'static [(&'static str, &'static str)],
     /// Value in the base unit; `None` if it was not measured.
     pub(super) value: fn(&T) -> Option<f64>,
 }
@@ -110,86 +119,79 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// Metrics as text.
-#[derive(Default)]
-pub(super) struct Exposition(String);
+/// Labels of a sample, such as the UE with its name.
+pub(super) type Labels = Vec<(&'static str, String)>;
 
-impl Exposition {
-    /// Adds the metrics of rows with their labels, such as `ue="a"`. Each name starts with `prefix`.
-    pub(super) fn rows<'a, T: Metrics>(&mut self, prefix: &str, rows: impl Iterator<Item = (String, &'a T)> + Clone) {
-        let metrics = T::METRICS.iter().flat_map(|(help, metrics)| metrics.iter().map(move |metric| (*help, metric)));
-        let mut last = "";
-        for (help, metric) in metrics {
-            let name = format!("{prefix}{}", metric.name);
-            let samples = rows.clone().filter_map(|(labels, row)| {
-                let all = [labels.as_str(), metric.labels].into_iter().filter(|labels| !labels.is_empty());
-                Some((all.collect::<Vec<_>>().join(","), (metric.value)(row)?))
-            });
-            let mut samples = samples.peekable();
-            if samples.peek().is_some() && metric.name != last {
-                self.head(&name, metric.kind, help.concat().trim());
-                last = metric.name;
-            }
-            samples.for_each(|(labels, value)| self.sample(&name, &labels, value));
-        }
-    }
-
-    /// Adds a metric and its samples with their labels. A metric without samples is left out.
-    pub(super) fn family(
-        &mut self,
-        name: &str,
-        kind: &str,
-        help: &str,
-        samples: impl IntoIterator<Item = (String, f64)>,
-    ) {
-        let mut samples = samples.into_iter().peekable();
-        if samples.peek().is_some() {
-            self.head(name, kind, help);
-        }
-        samples.for_each(|(labels, value)| self.sample(name, &labels, value));
-    }
-
-    /// Adds a histogram of each of these labels. One without delays is left out.
-    pub(super) fn histograms<'a>(
-        &mut self,
-        name: &str,
-        help: &str,
-        histograms: impl IntoIterator<Item = (String, &'a Buckets)>,
-    ) {
-        let mut histograms = histograms.into_iter().filter(|(_, buckets)| buckets.count() > 0).peekable();
-        if histograms.peek().is_some() {
-            self.head(name, "histogram", help);
-        }
-        for (labels, buckets) in histograms {
-            let comma = if labels.is_empty() { "" } else { "," };
-            for (bound, count) in buckets.up_to() {
-                let labels = format!("{labels}{comma}{}", label("le", &bound));
-                self.sample(&format!("{name}_bucket"), &labels, count as f64);
-            }
-            self.sample(&format!("{name}_sum"), &labels, buckets.sum());
-            self.sample(&format!("{name}_count"), &labels, buckets.count() as f64);
-        }
-    }
-
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string can't fail.
-        let _ = writeln!(self.0, "# HELP tidemark_{name} {help}\n# TYPE tidemark_{name} {kind}");
-    }
-
-    fn sample(&mut self, name: &str, labels: &str, value: f64) {
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-        let _ = writeln!(self.0, "tidemark_{name}{labels} {value}");
-    }
-
-    /// The whole text.
-    pub(super) fn text(self) -> String {
-        self.0
-    }
+/// Writes the metrics of a state as text.
+pub(super) fn text(state: impl Collector) -> String {
+    let mut registry = Registry::with_prefix("tidemark");
+    registry.register_collector(Box::new(state));
+    let mut text = String::new();
+    // Writing to a string can't fail.
+    let _ = encode(&mut text, &registry);
+    text
 }
 
-/// A label with its value, such as `ue="a"`.
-pub(super) fn label(name: &str, value: &str) -> String {
-    format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+/// Writes the metrics of rows with their labels. Each name starts with `prefix`.
+pub(super) fn write_rows<'a, T: Metrics>(
+    to: &mut DescriptorEncoder<'_>,
+    prefix: &str,
+    rows: impl Iterator<Item = (Labels, &'a T)> + Clone,
+) -> fmt::Result {
+    let metrics = T::METRICS.iter().flat_map(|(help, metrics)| metrics.iter().map(move |metric| (*help, metric)));
+    for metrics in metrics.collect::<Vec<_>>().chunk_by(|(_, a), (_, b)| a.name == b.name) {
+        let (help, first) = metrics[0];
+        let samples = metrics.iter().flat_map(|(_, metric)| {
+            rows.clone().filter_map(move |(mut labels, row)| {
+                labels.extend(metric.label.iter().map(|(name, value)| (*name, (*value).into())));
+                Some((labels, (metric.value)(row)?))
+            })
+        });
+        write_family(to, &format!("{prefix}{}", first.name), first.kind, help.concat().trim(), samples)?;
+    }
+    Ok(())
+}
+
+/// Writes a metric and its samples with their labels. A metric without samples is left out.
+pub(super) fn write_family(
+    to: &mut DescriptorEncoder<'_>,
+    name: &str,
+    kind: MetricType,
+    help: &str,
+    samples: impl IntoIterator<Item = (Labels, f64)>,
+) -> fmt::Result {
+    let mut samples = samples.into_iter().peekable();
+    if samples.peek().is_none() {
+        return Ok(());
+    }
+    let mut family = to.encode_descriptor(name, help, None, kind)?;
+    samples.try_for_each(|(labels, value)| {
+        let mut sample = family.encode_family(&labels)?;
+        match kind {
+            // Counters are whole numbers.
+            MetricType::Counter => sample.encode_counter::<NoLabelSet, _, f64>(&(value as u64), None),
+            _ => sample.encode_gauge(&value),
+        }
+    })
+}
+
+/// Writes a histogram of each of these labels. One without delays is left out.
+pub(super) fn write_histograms<'a>(
+    to: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    histograms: impl IntoIterator<Item = (Labels, &'a Buckets)>,
+) -> fmt::Result {
+    let mut histograms = histograms.into_iter().filter(|(_, buckets)| buckets.count() > 0).peekable();
+    if histograms.peek().is_none() {
+        return Ok(());
+    }
+    let mut family = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
+    histograms.try_for_each(|(labels, buckets)| {
+        let counts: Vec<_> = buckets.counts().collect();
+        let mut histogram = family.encode_family(&labels)?;
+        histogram.encode_histogram::<NoLabelSet>(buckets.sum(), buckets.count(), &counts, None)
+    })
 }
 
 #[cfg(test)]
@@ -198,35 +200,60 @@ mod tests {
 
     use super::*;
 
+    /// Writes metrics as a collector does.
+    struct Written<F>(F);
+
+    impl<F> fmt::Debug for Written<F> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("Written")
+        }
+    }
+
+    impl<F: Fn(&mut DescriptorEncoder<'_>) -> fmt::Result + Send + Sync + 'static> Collector for Written<F> {
+        fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+            (self.0)(&mut encoder)
+        }
+    }
+
+    fn label(name: &'static str, value: &str) -> Labels {
+        vec![(name, value.into())]
+    }
+
     #[test]
     fn a_label_stays_between_its_quotes() {
-        assert_eq!(label("ue", "a\"} 1\nb\\"), r#"ue="a\"} 1\nb\\""#);
+        let family = |to: &mut DescriptorEncoder<'_>| {
+            write_family(to, "x", MetricType::Counter, "X.", [(label("ue", "a\"} 1\nb\\"), 1.0)])
+        };
+        let expected = "# HELP tidemark_x_total X.\n# TYPE tidemark_x_total counter\n\
+            tidemark_x_total{ue=\"a\\\"} 1\\nb\\\\\"} 1\n";
+        assert_eq!(text(Written(family)), expected);
     }
 
     #[test]
     fn a_histogram_counts_up_to_each_bound_and_is_left_out_without_delays() {
         let (mut buckets, none) = (Buckets::new(&[0.01, 0.5]), Buckets::new(&[0.01, 0.5]));
         buckets.add([(Duration::from_millis(10), 2), (Duration::from_millis(750), 1)].into_iter());
-        let mut text = Exposition::default();
-        text.histograms("wait_seconds", "Wait.", [(label("ue", "a"), &buckets), (label("ue", "b"), &none)]);
-        text.histograms("late_seconds", "Lateness.", [(String::new(), &none)]);
+        let written = move |to: &mut DescriptorEncoder<'_>| {
+            write_histograms(to, "wait_seconds", "Wait.", [(label("ue", "a"), &buckets), (label("ue", "b"), &none)])?;
+            write_histograms(to, "late_seconds", "Lateness.", [(Labels::new(), &none)])
+        };
         let expected = "# HELP tidemark_wait_seconds Wait.\n# TYPE tidemark_wait_seconds histogram\n\
             tidemark_wait_seconds_bucket{ue=\"a\",le=\"0.01\"} 2\n\
             tidemark_wait_seconds_bucket{ue=\"a\",le=\"0.5\"} 2\n\
             tidemark_wait_seconds_bucket{ue=\"a\",le=\"+Inf\"} 3\n\
             tidemark_wait_seconds_sum{ue=\"a\"} 0.77\ntidemark_wait_seconds_count{ue=\"a\"} 3\n";
-        assert_eq!(text.text(), expected);
+        assert_eq!(text(Written(written)), expected);
     }
 
     rows! {
         struct Row {
             /// Bytes in
             /// the queue.
-            backlog: u64 = gauge("backlog_bits" * 8.0),
+            backlog: u64 = Gauge("backlog_bits" * 8.0),
             /// Rate down.
-            down: Option<f64> = gauge("rate", "way=\"down\""),
+            down: Option<f64> = Gauge("rate", way = "down"),
             /// Rate up.
-            up: Option<f64> = gauge("rate", "way=\"up\""),
+            up: Option<f64> = Gauge("rate", way = "up"),
             /// No number.
             name: String,
         }
@@ -235,14 +262,15 @@ mod tests {
     #[test]
     fn a_metric_has_its_fields_sentence_unit_and_labels() {
         let row = |name: &str, down| Row { backlog: 2, down, up: Some(5.0), name: name.into() };
-        let rows = [row("a", None), row("b", Some(3.0))];
-        let mut text = Exposition::default();
-        text.rows("x_", rows.iter().map(|row| (label("name", &row.name), row)));
+        let all = [row("a", None), row("b", Some(3.0))];
+        let written = move |to: &mut DescriptorEncoder<'_>| {
+            write_rows(to, "x_", all.iter().map(|row| (label("name", &row.name), row)))
+        };
         let expected = "# HELP tidemark_x_backlog_bits Bytes in the queue.\n# TYPE tidemark_x_backlog_bits gauge\n\
-            tidemark_x_backlog_bits{name=\"a\"} 16\ntidemark_x_backlog_bits{name=\"b\"} 16\n\
+            tidemark_x_backlog_bits{name=\"a\"} 16.0\ntidemark_x_backlog_bits{name=\"b\"} 16.0\n\
             # HELP tidemark_x_rate Rate down.\n# TYPE tidemark_x_rate gauge\n\
-            tidemark_x_rate{name=\"b\",way=\"down\"} 3\n\
-            tidemark_x_rate{name=\"a\",way=\"up\"} 5\ntidemark_x_rate{name=\"b\",way=\"up\"} 5\n";
-        assert_eq!(text.text(), expected);
+            tidemark_x_rate{name=\"b\",way=\"down\"} 3.0\n\
+            tidemark_x_rate{name=\"a\",way=\"up\"} 5.0\ntidemark_x_rate{name=\"b\",way=\"up\"} 5.0\n";
+        assert_eq!(text(Written(written)), expected);
     }
 }

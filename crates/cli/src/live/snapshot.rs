@@ -1,7 +1,10 @@
 //! Current state of a live cell, for the view, the page, `tidemark ctl` and Prometheus.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
 use serde::{Deserialize, Serialize};
 use tidemark_core::{Duration, Ecn};
 use tidemark_record::marks::Latest;
@@ -10,7 +13,7 @@ use tidemark_sim::Lateness;
 
 use super::admission;
 use super::buckets::Buckets;
-use super::exposition::{Exposition, label, rows};
+use super::exposition::{self, Labels, rows};
 use super::traffic::Traffic;
 
 rows! {
@@ -31,20 +34,20 @@ rows! {
         #[serde(skip)]
         pub lateness: Buckets,
         /// Share of a processor that the cell's thread used.
-        pub busy: f64 = gauge("busy_ratio"),
+        pub busy: f64 = Gauge("busy_ratio"),
         /// Packets read from the devices.
-        pub packets_in: u64 = counter("packets_in_total"),
+        pub packets_in: u64 = Counter("packets_in"),
         /// Packets written to the devices.
-        pub packets_out: u64 = counter("packets_out_total"),
+        pub packets_out: u64 = Counter("packets_out"),
         /// Packets that the kernel refused.
-        pub refused: u64 = counter("refused_packets_total"),
+        pub refused: u64 = Counter("refused_packets"),
         /// Packets dropped because the machine was too slow.
-        pub overload: u64 = counter("overload_drops_total"),
+        pub overload: u64 = Counter("overload_drops"),
         /// Messages and packets refused at the cell's GTP-U socket, by reason; empty without one.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub not_admitted: BTreeMap<String, u64>,
         /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
-        pub uplink_use: Option<f64> = gauge("uplink_use_ratio"),
+        pub uplink_use: Option<f64> = Gauge("uplink_use_ratio"),
         /// Warning if the machine is too slow or the uplink too narrow.
         pub warning: Option<String>,
         /// The last marks and drops of the cell's laws, in order of time; none at a DU, whose CU decides.
@@ -61,38 +64,38 @@ rows! {
         /// Law of its default bearer.
         pub law: String,
         /// Rate to the UE.
-        pub down_mbps: f64 = gauge("downlink_bits_per_second" * 1e6),
+        pub down_mbps: f64 = Gauge("downlink_bits_per_second" * 1e6),
         /// Rate from the UE.
-        pub up_mbps: f64 = gauge("uplink_bits_per_second" * 1e6),
+        pub up_mbps: f64 = Gauge("uplink_bits_per_second" * 1e6),
         /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
-        pub queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
+        pub queue_ms: Option<f64> = Gauge("queue_delay_seconds" / 1e3),
         /// 95th percentile of the time in the RLC queue.
-        pub queue_p95_ms: Option<f64> = gauge("queue_delay_p95_seconds" / 1e3),
+        pub queue_p95_ms: Option<f64> = Gauge("queue_delay_p95_seconds" / 1e3),
         /// Time of each delivered packet in the RLC queue since the start, for Prometheus.
         #[serde(skip)]
         pub queue_delays: Buckets,
         /// 95th percentile of the wait of packets at the UE.
-        pub uplink_queue_p95_ms: Option<f64> = gauge("uplink_queue_delay_p95_seconds" / 1e3),
+        pub uplink_queue_p95_ms: Option<f64> = Gauge("uplink_queue_delay_p95_seconds" / 1e3),
         /// Bytes in the RLC queue.
-        pub backlog_bytes: u64 = gauge("rlc_backlog_bytes"),
+        pub backlog_bytes: u64 = Gauge("rlc_backlog_bytes"),
         /// MCS index used last.
-        pub mcs: Option<u8> = gauge("mcs"),
+        pub mcs: Option<u8> = Gauge("mcs"),
         /// IP bytes delivered to the UE since the start.
-        pub delivered_bytes: u64 = counter("delivered_bytes_total"),
+        pub delivered_bytes: u64 = Counter("delivered_bytes"),
         /// Downlink packets that the law marked; absent at a DU, whose CU knows it.
-        pub marked: Option<u64> = counter("marked_packets_total"),
+        pub marked: Option<u64> = Counter("marked_packets"),
         /// Packets that it received with CE, whoever marked them.
-        pub ce_packets: u64 = counter("ce_packets_total"),
+        pub ce_packets: u64 = Counter("ce_packets"),
         /// Downlink packets dropped.
-        pub dropped: u64 = counter("dropped_packets_total"),
+        pub dropped: u64 = Counter("dropped_packets"),
         /// HARQ retransmissions.
-        pub harq_retransmissions: u64 = counter("harq_retransmissions_total"),
+        pub harq_retransmissions: u64 = Counter("harq_retransmissions"),
         /// Flows that SDAP forgot to make room for others.
-        pub forgotten_flows: u64 = counter("forgotten_flows_total"),
+        pub forgotten_flows: u64 = Counter("forgotten_flows"),
         /// Rate recommended last (ANBR), over all logical channels of a direction; absent without `anbr`.
-        pub recommended_down_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"downlink\"" * 1e6),
+        pub recommended_down_mbps: Option<f64> = Gauge("recommended_bits_per_second", direction = "downlink" * 1e6),
         /// Rate recommended last for the uplink, likewise.
-        pub recommended_up_mbps: Option<f64> = gauge("recommended_bits_per_second", "direction=\"uplink\"" * 1e6),
+        pub recommended_up_mbps: Option<f64> = Gauge("recommended_bits_per_second", direction = "uplink" * 1e6),
     }
 
     /// A flow of a program at one time; rates are of the last interval, counters from the flow's start.
@@ -103,23 +106,23 @@ rows! {
         /// UE of the flow.
         pub ue: String,
         /// Rate of the flow.
-        pub down_mbps: f64 = gauge("bits_per_second", "direction=\"downlink\"" * 1e6),
+        pub down_mbps: f64 = Gauge("bits_per_second", direction = "downlink" * 1e6),
         /// Rate from the UE; absent where none of its packets were seen.
-        pub up_mbps: Option<f64> = gauge("bits_per_second", "direction=\"uplink\"" * 1e6),
+        pub up_mbps: Option<f64> = Gauge("bits_per_second", direction = "uplink" * 1e6),
         /// Packets from the core, by the ECN field that they arrived with.
-        pub ect1: u64 = counter("packets_total", "ecn=\"ECT(1)\""),
+        pub ect1: u64 = Counter("packets", ecn = "ECT(1)"),
         /// Packets that arrived with ECT(0).
-        pub ect0: u64 = counter("packets_total", "ecn=\"ECT(0)\""),
+        pub ect0: u64 = Counter("packets", ecn = "ECT(0)"),
         /// Packets that arrived with Not-ECT.
-        pub not_ect: u64 = counter("packets_total", "ecn=\"Not-ECT\""),
+        pub not_ect: u64 = Counter("packets", ecn = "Not-ECT"),
         /// Packets that arrived with CE.
-        pub ce: u64 = counter("packets_total", "ecn=\"CE\""),
+        pub ce: u64 = Counter("packets", ecn = "CE"),
         /// Packets that the law marked; absent at a DU, whose CU knows it.
-        pub marked: Option<u64> = counter("marked_packets_total"),
+        pub marked: Option<u64> = Counter("marked_packets"),
         /// Packets dropped on the way to the UE.
-        pub dropped: u64 = counter("dropped_packets_total"),
+        pub dropped: u64 = Counter("dropped_packets"),
         /// Median of the recent round trips that the cell sees in the flow's packets; absent where it sees none.
-        pub round_trip_ms: Option<f64> = gauge("round_trip_seconds" / 1e3),
+        pub round_trip_ms: Option<f64> = Gauge("round_trip_seconds" / 1e3),
     }
 }
 
@@ -206,19 +209,29 @@ fn both_ways(down: Option<f64>, up: Option<f64>) -> String {
 }
 
 impl Snapshot {
-    /// Metrics in Prometheus' text format, version 0.0.4.
-    pub(crate) fn prometheus(&self) -> String {
-        let mut text = Exposition::default();
-        text.rows("", self.ues.iter().map(|ue| (label("ue", &ue.name), ue)));
-        let labels = |flow: &FlowSnapshot| format!("{},{}", label("flow", &flow.name), label("ue", &flow.ue));
-        text.rows("flow_", self.flows.iter().map(|flow| (labels(flow), flow)));
-        text.rows("", [(String::new(), self)].into_iter());
-        let queues = self.ues.iter().map(|ue| (label("ue", &ue.name), &ue.queue_delays));
-        text.histograms("downlink_queue_delay_seconds", "Time of delivered packets in the RLC queue.", queues);
-        let late = [(String::new(), &self.lateness)];
-        text.histograms("slot_lateness_seconds", "How late deadlines were served.", late);
-        admission::expose(&mut text, &self.not_admitted);
-        text.text()
+    /// Metrics in Prometheus' text format.
+    pub(crate) fn prometheus(self) -> String {
+        exposition::text(self)
+    }
+}
+
+impl Collector for Snapshot {
+    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
+        let ue = |name: &str| ("ue", name.to_string());
+        exposition::write_rows(&mut to, "", self.ues.iter().map(|of| (vec![ue(&of.name)], of)))?;
+        let flows = self.flows.iter().map(|of| (vec![("flow", of.name.clone()), ue(&of.ue)], of));
+        exposition::write_rows(&mut to, "flow_", flows)?;
+        exposition::write_rows(&mut to, "", [(Labels::new(), self)].into_iter())?;
+        let queues = self.ues.iter().map(|of| (vec![ue(&of.name)], &of.queue_delays));
+        exposition::write_histograms(
+            &mut to,
+            "downlink_queue_delay_seconds",
+            "Time of delivered packets in the RLC queue.",
+            queues,
+        )?;
+        let late = [(Labels::new(), &self.lateness)];
+        exposition::write_histograms(&mut to, "slot_lateness_seconds", "How late deadlines were served.", late)?;
+        admission::expose(&mut to, &self.not_admitted)
     }
 }
 
@@ -240,7 +253,7 @@ mod tests {
         };
         let text = of(&ue);
         assert!(text.contains("tidemark_marked_packets_total{ue=\"a\\\"b\"} 3\n"));
-        assert!(text.contains("tidemark_recommended_bits_per_second{ue=\"a\\\"b\",direction=\"uplink\"} 2500000\n"));
+        assert!(text.contains("tidemark_recommended_bits_per_second{ue=\"a\\\"b\",direction=\"uplink\"} 2500000.0\n"));
         assert!(!text.contains("direction=\"downlink\""));
         assert!(text.contains("tidemark_uplink_queue_delay_p95_seconds{ue=\"a\\\"b\"} 0.109\n"));
         assert!(text.contains("tidemark_uplink_use_ratio 0.97\n"));

@@ -13,6 +13,7 @@ use miette::{Result, miette};
 use tidemark_emu::http::{self, Answer, Events, Request};
 
 pub(crate) use self::desk::{Commands, Desk};
+use super::exposition::CONTENT_TYPE;
 
 const PERIOD: Duration = Duration::from_millis(250);
 
@@ -50,9 +51,7 @@ impl<S: Source> Site<S> {
     fn answer(site: &Arc<Self>, request: &Request) -> Answer {
         match (request.method.as_str(), request.path.as_str(), S::PAGE, &site.desk) {
             ("GET", "/", Some(page), _) => Answer::page(page),
-            ("GET", "/metrics", ..) => {
-                Answer::new("200 OK", "text/plain; version=0.0.4", site.source.metrics().unwrap_or_default())
-            }
+            ("GET", "/metrics", ..) => Answer::new("200 OK", CONTENT_TYPE, site.source.metrics().unwrap_or_default()),
             ("GET", "/events", ..) => {
                 let site = Arc::clone(site);
                 Answer::events(move |events| site.tell(events))

@@ -1,7 +1,10 @@
 //! State of a CU: its line of output, and what `tidemark ctl` and Prometheus show.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
 use serde::Serialize;
 use tidemark_emu::{CuBearer, CuState, laws};
 use tidemark_marker::Counters;
@@ -9,31 +12,31 @@ use tidemark_record::unit::tag;
 use tidemark_sim::scenario::Scenario;
 
 use crate::live::admission;
-use crate::live::exposition::{Exposition, label, rows};
+use crate::live::exposition::{self, Labels, rows};
 use crate::live::tunnels::configs;
 
 rows! {
     /// A CU at one time.
-    #[derive(Serialize)]
+    #[derive(Debug, Serialize)]
     pub(super) struct Status {
         name: String,
         /// Seconds since the start.
         t_s: f64,
         /// PDCP PDUs sent to the DU.
-        downlink: u64 = counter("downlink_packets_total"),
+        downlink: u64 = Counter("downlink_packets"),
         /// Packets from the DU.
-        uplink: u64 = counter("uplink_packets_total"),
+        uplink: u64 = Counter("uplink_packets"),
         marked: u64,
         dropped: u64,
         /// Packets that waited because the DU wanted no more.
-        held: u64 = counter("held_packets_total"),
+        held: u64 = Counter("held_packets"),
         /// Packets dropped because too many waited.
-        overflow: u64 = counter("overflow_drops_total"),
+        overflow: u64 = Counter("overflow_drops"),
         reports: u64,
         /// NR-U sequence numbers that the DU reported as lost.
         lost: u64,
         /// Packets for no UE.
-        unroutable: u64 = counter("unroutable_packets_total"),
+        unroutable: u64 = Counter("unroutable_packets"),
         /// Messages and packets refused at F1-U, by reason.
         not_admitted: BTreeMap<String, u64>,
         marker: MarkerStatus,
@@ -41,60 +44,60 @@ rows! {
     }
 
     /// Counters of its markers, of reports and of flows.
-    #[derive(Serialize)]
+    #[derive(Debug, Serialize)]
     struct MarkerStatus {
         /// Acknowledgements that carried marks.
-        rewritten_acks: u64 = counter("rewritten_acks_total"),
+        rewritten_acks: u64 = Counter("rewritten_acks"),
         /// Marks that acknowledgements had no room for.
-        marks_let_go: u64 = counter("marks_let_go_total"),
+        marks_let_go: u64 = Counter("marks_let_go"),
         /// Packets dropped of flows that ignored marks.
-        overload_drops: u64 = counter("overload_drops_total"),
+        overload_drops: u64 = Counter("overload_drops"),
         /// Delivery statuses without a highest transmitted SN.
-        empty_reports: u64 = counter("empty_reports_total"),
+        empty_reports: u64 = Counter("empty_reports"),
         /// SNs in reports that were never sent or were forgotten long ago.
-        unknown_sns: u64 = counter("unknown_sns_total"),
+        unknown_sns: u64 = Counter("unknown_sns"),
         /// Flows replaced by others in a flow table.
-        flows_evicted: u64 = counter("evicted_flows_total"),
+        flows_evicted: u64 = Counter("evicted_flows"),
         /// Flows that found no place in a flow table.
-        flows_refused: u64 = counter("refused_flows_total"),
+        flows_refused: u64 = Counter("refused_flows"),
         /// Bearers whose reports do not describe a queue.
-        blind_bearers: u64 = gauge("blind_bearers"),
+        blind_bearers: u64 = Gauge("blind_bearers"),
         /// Delivery statuses that arrived after newer ones.
-        stale_reports: u64 = counter("stale_reports_total"),
+        stale_reports: u64 = Counter("stale_reports"),
         /// Delivery statuses with SNs of another length.
-        mismatched_reports: u64 = counter("mismatched_reports_total"),
+        mismatched_reports: u64 = Counter("mismatched_reports"),
     }
 
     /// A bearer, and its marker's estimate of the DU's queue.
-    #[derive(Serialize)]
+    #[derive(Debug, Serialize)]
     struct BearerStatus {
         ue: String,
         drb: u8,
         law: String,
         /// Downlink packets of the bearer.
-        packets: u64 = counter("packets_total"),
+        packets: u64 = Counter("packets"),
         /// Downlink packets marked.
-        marked: u64 = counter("marked_packets_total"),
+        marked: u64 = Counter("marked_packets"),
         /// Packets dropped by the law.
-        dropped: u64 = counter("dropped_packets_total"),
+        dropped: u64 = Counter("dropped_packets"),
         /// PDCP PDUs sent to the DU.
-        sent_bytes: u64 = counter("sent_bytes_total"),
+        sent_bytes: u64 = Counter("sent_bytes"),
         /// PDCP PDUs that wait here until the DU wants them.
-        held_bytes: u64 = gauge("held_bytes"),
+        held_bytes: u64 = Gauge("held_bytes"),
         /// Delivery statuses.
-        reports: u64 = counter("reports_total"),
+        reports: u64 = Counter("reports"),
         /// NR-U SNs reported as lost.
-        lost: u64 = counter("lost_sns_total"),
+        lost: u64 = Counter("lost_sns"),
         /// Bytes sent, but not yet reported as transmitted or lost.
-        standing_bytes: u64 = gauge("standing_bytes"),
+        standing_bytes: u64 = Gauge("standing_bytes"),
         /// Estimate of the bytes that are queued now, between reports.
-        backlog_bytes: u64 = gauge("backlog_bytes"),
+        backlog_bytes: u64 = Gauge("backlog_bytes"),
         /// Estimated wait of a packet that arrives now; absent while nothing was measured.
-        queue_ms: Option<f64> = gauge("queue_delay_seconds" / 1e3),
+        queue_ms: Option<f64> = Gauge("queue_delay_seconds" / 1e3),
         /// Estimated rate at which the queue empties; absent while nothing was measured.
-        egress_mbps: Option<f64> = gauge("egress_bits_per_second" * 1e6),
+        egress_mbps: Option<f64> = Gauge("egress_bits_per_second" * 1e6),
         /// Time since the last delivery status, or since a queue formed after it.
-        report_age_ms: f64 = gauge("report_age_seconds" / 1e3),
+        report_age_ms: f64 = Gauge("report_age_seconds" / 1e3),
     }
 }
 
@@ -176,14 +179,18 @@ impl Status {
     }
 
     /// Counters and gauges in Prometheus' text format.
-    pub(super) fn prometheus(&self) -> String {
-        let mut text = Exposition::default();
-        text.rows("cu_", [(String::new(), self)].into_iter());
-        text.rows("cu_", [(String::new(), &self.marker)].into_iter());
-        let labels = |of: &BearerStatus| format!("{},drb=\"{}\"", label("ue", &of.ue), of.drb);
-        text.rows("cu_", self.bearers.iter().map(|bearer| (labels(bearer), bearer)));
-        admission::expose(&mut text, &self.not_admitted);
-        text.text()
+    pub(super) fn prometheus(self) -> String {
+        exposition::text(self)
+    }
+}
+
+impl Collector for Status {
+    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
+        exposition::write_rows(&mut to, "cu_", [(Labels::new(), self)].into_iter())?;
+        exposition::write_rows(&mut to, "cu_", [(Labels::new(), &self.marker)].into_iter())?;
+        let labels = |of: &BearerStatus| vec![("ue", of.ue.clone()), ("drb", of.drb.to_string())];
+        exposition::write_rows(&mut to, "cu_", self.bearers.iter().map(|bearer| (labels(bearer), bearer)))?;
+        admission::expose(&mut to, &self.not_admitted)
     }
 }
 
@@ -218,7 +225,7 @@ mod tests {
         );
         let text = status.prometheus();
         assert!(text.contains("tidemark_cu_lost_sns_total{ue=\"a\",drb=\"2\"} 4\n"), "{text}");
-        assert!(text.contains("tidemark_cu_standing_bytes{ue=\"a\",drb=\"1\"} 900\n"));
+        assert!(text.contains("tidemark_cu_standing_bytes{ue=\"a\",drb=\"1\"} 900.0\n"));
         assert!(!text.contains("cu_queue_delay_seconds"), "nothing was measured");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split(['{', ' ']).next().unwrap();

@@ -1,14 +1,17 @@
 //! State of a hop: its line of output, and what `tidemark ctl` and Prometheus show.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use miette::Result;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
 use serde::Serialize;
 use tidemark_emu::{HopCounters, HopProgress};
 
 use crate::live::control::{UNKNOWN, listen, state};
-use crate::live::exposition::{Exposition, label, rows};
+use crate::live::exposition::{self, Labels, rows};
 use crate::live::web::Source;
 
 rows! {
@@ -20,13 +23,13 @@ rows! {
         t_s: f64,
         ways: Vec<WayStatus>,
         /// Packets that the kernel refused.
-        refused: u64 = counter("refused_packets_total"),
+        refused: u64 = Counter("refused_packets"),
         /// Frames that could not be read.
-        unreadable: u64 = counter("unreadable_frames_total"),
+        unreadable: u64 = Counter("unreadable_frames"),
         /// Packets dropped because the machine was too slow.
-        overload: u64 = counter("overload_drops_total"),
+        overload: u64 = Counter("overload_drops"),
         /// Frames that nobody read in time.
-        lost_by_ports: u64 = counter("port_drops_total"),
+        lost_by_ports: u64 = Counter("port_drops"),
     }
 
     /// Counters of one direction.
@@ -34,15 +37,15 @@ rows! {
     struct WayStatus {
         name: String,
         /// Rate of the link now.
-        rate_mbps: f64 = gauge("rate_bits_per_second" * 1e6),
+        rate_mbps: f64 = Gauge("rate_bits_per_second" * 1e6),
         /// Packets that arrived.
-        packets_in: u64 = counter("packets_in_total"),
+        packets_in: u64 = Counter("packets_in"),
         /// Packets that left.
-        packets_out: u64 = counter("packets_out_total"),
+        packets_out: u64 = Counter("packets_out"),
         /// Packets marked by the queue.
-        marked: u64 = counter("marked_packets_total"),
+        marked: u64 = Counter("marked_packets"),
         /// Packets dropped by the queue.
-        dropped: u64 = counter("dropped_packets_total"),
+        dropped: u64 = Counter("dropped_packets"),
     }
 }
 
@@ -70,11 +73,15 @@ impl Status {
     }
 
     /// Counters and gauges in Prometheus' text format.
-    fn prometheus(&self) -> String {
-        let mut text = Exposition::default();
-        text.rows("hop_", self.ways.iter().map(|way| (label("way", &way.name), way)));
-        text.rows("hop_", [(String::new(), self)].into_iter());
-        text.text()
+    fn prometheus(self) -> String {
+        exposition::text(self)
+    }
+}
+
+impl Collector for Status {
+    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
+        exposition::write_rows(&mut to, "hop_", self.ways.iter().map(|way| (vec![("way", way.name.clone())], way)))?;
+        exposition::write_rows(&mut to, "hop_", [(Labels::new(), self)].into_iter())
     }
 }
 
