@@ -144,9 +144,11 @@ export class Player {
   flash(): void {
     const { seen } = this;
     if (this.resource === null || seen.clicked !== null) return;
-    seen.clicked = performance.now();
+    const at = performance.now();
+    seen.clicked = at;
     void fetch(`${this.resource}/flash`, { method: "POST" });
-    setTimeout(() => (seen.clicked = null), CLICK_MS);
+    // A later click has a time of its own.
+    setTimeout(() => seen.clicked === at && (seen.clicked = null), CLICK_MS);
   }
 
   /** Asks the server what its sender does; gives the figures since the last look. */
