@@ -124,13 +124,20 @@ def address():
     subprocess.run(["ip", "link", "del", "stream0"], check=True)
 
 
-def test_a_stream_without_a_cell_is_shown(serve, address):
-    folder = serve(address)
+def test_a_stream_without_a_cell_is_shown_compared_and_reported(serve, address):
+    folder = serve(address, "--reference", "15") / "viewer-1"
     subprocess.run(opened(address, "controller=scream", "clicks"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    summary, _ = checked(folder / "viewer-1")
+    summary, _ = checked(folder)
     assert summary["marks_reported"] == 0 and summary["rate_mbps"] > 1
     # A click came back as a white picture.
     assert 0 < summary["click_to_picture_ms"]["p50"] < 1000
+    ssim = summary["ssim"]
+    print(ssim)
+    assert ssim["pictures"] > SECONDS / 2 and 0.6 < ssim["p5"] <= ssim["p50"] <= 1
+    assert len((folder / "ssim.csv").read_text().splitlines()) == ssim["pictures"] + 1
+    recorded = (folder / "report.html").read_text().split('id="recorded">')[1].split("</script>")[0]
+    recorded = json.loads(recorded)
+    assert recorded["summary"] == summary and len(recorded["points"]) > SECONDS / 2
 
 
 def behind_the_cell(serve, shell, tmp_path, controller, *options, cell=CONSTANT, l4s=1, seconds=SECONDS):

@@ -99,6 +99,7 @@ fn serve(kind: &Kind, out: &Path) {
         rates: RateLimits { min: kind.rate, initial: kind.rate, max: kind.rate },
         thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
         viewers: 256,
+        reference: None,
         out: Some(out.into()),
         cell: None,
     };

@@ -12,6 +12,7 @@ use openh264::encoder::{
     BitRate as Bits, Complexity, Encoder, EncoderConfig, FrameRate, IntraFramePeriod, Profile, RateControlMode,
     UsageType,
 };
+use openh264::formats::YUVSource as _;
 use openh264_sys2::{ENCODER_OPTION_BITRATE, ENCODER_OPTION_MAX_BITRATE, SBitrateInfo, SPATIAL_LAYER_0};
 use rtc::rtp::codec::h264::H264Payloader;
 use rtc::rtp::packetizer::Payloader as _;
@@ -20,6 +21,7 @@ use tidemark_senders::media::{EncodedFrame, FrameSource, MAX_PAYLOAD};
 
 use crate::media::{Media, Waiting};
 use crate::picture::{Pattern, Picture, Scene};
+use crate::references::References;
 use crate::strip::Strip;
 use crate::video_file::{VideoFile, VideoReader};
 use crate::wake::Wake;
@@ -86,30 +88,43 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Starts an encoder of a moving picture, which wakes the thread that sends its frames.
+    /// Starts an encoder of a moving picture, which wakes the thread that sends its frames and keeps pictures as references.
     ///
     /// # Errors
     /// The encoder can't be made.
-    pub fn moving(size: Size, wake: Wake) -> Result<Self, openh264::Error> {
-        Self::start(size, Box::new(Pattern::default()), wake)
+    pub fn moving(size: Size, wake: Wake, references: Option<Arc<References>>) -> Result<Self, openh264::Error> {
+        Self::start(size, Box::new(Pattern::default()), wake, references)
     }
 
-    /// Starts an encoder of a video, scaled to the picture and cut to its shape, which wakes the thread that sends its frames.
+    /// Starts an encoder of a video, scaled to the picture and cut to its shape, as [`moving`](Self::moving) does.
     ///
     /// # Errors
     /// The encoder can't be made.
-    pub fn of_file(size: Size, file: VideoFile, wake: Wake) -> Result<Self, openh264::Error> {
-        Self::start(size, Box::new(VideoReader::new(file)), wake)
+    pub fn of_file(
+        size: Size,
+        file: VideoFile,
+        wake: Wake,
+        references: Option<Arc<References>>,
+    ) -> Result<Self, openh264::Error> {
+        Self::start(size, Box::new(VideoReader::new(file)), wake, references)
     }
 
-    fn start(size: Size, scene: Box<dyn Scene>, wake: Wake) -> Result<Self, openh264::Error> {
+    fn start(
+        size: Size,
+        scene: Box<dyn Scene>,
+        wake: Wake,
+        references: Option<Arc<References>>,
+    ) -> Result<Self, openh264::Error> {
         let wishes = Arc::new(Wishes::default());
         let (to, frames) = sync_channel(MAX_WAITING);
         // Fail before a thread is started if an encoder can't be made at all.
         encoder(size, 1_000_000)?;
         let thread = Some(thread::spawn({
             let wishes = Arc::clone(&wishes);
-            move || Studio { size, scene, wishes, to, wake, number: 0, payloader: H264Payloader::default() }.run()
+            move || {
+                let payloader = H264Payloader::default();
+                Studio { size, scene, wishes, to, wake, references, number: 0, payloader }.run();
+            }
         }));
         Ok(Self { wishes, frames, waiting: Waiting::default(), thread })
     }
@@ -177,6 +192,7 @@ struct Studio {
     wishes: Arc<Wishes>,
     to: SyncSender<Encoded>,
     wake: Wake,
+    references: Option<Arc<References>>,
     number: u64,
     payloader: H264Payloader,
 }
@@ -224,6 +240,10 @@ impl Studio {
         let drawn = Instant::now();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() / 100;
         picture.draw(&mut *self.scene, Strip { frame: self.number as u32, time: time as u32 });
+        if let Some(references) = &self.references {
+            let (width, height) = picture.dimensions();
+            references.keep(self.number as u32, picture.y(), width, height);
+        }
         // A frame that can't be encoded is left out, like one that the encoder skips to keep its rate.
         let Ok(stream) = encoder.encode(picture) else { return true };
         let payloads = self.payloader.payload(MAX_PAYLOAD as usize, &stream.to_vec().into()).unwrap_or_default();
@@ -322,7 +342,7 @@ mod tests {
 
     #[test]
     fn frames_come_once_a_rate_is_asked_for_and_the_thread_ends() {
-        let mut pictures = Pictures::moving(SIZE, Wake::new().unwrap()).unwrap();
+        let mut pictures = Pictures::moving(SIZE, Wake::new().unwrap(), None).unwrap();
         thread::sleep(Duration::from_millis(100));
         assert!(pictures.poll_frame(Time::from_millis(100)).is_none(), "nobody watches");
         pictures.set_rate(Time::from_millis(100), BitRate::from_mbps(1));

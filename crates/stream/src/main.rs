@@ -83,6 +83,9 @@ struct Serve {
     /// secret token, changes its law
     #[arg(long, value_name = "N")]
     cell: Option<u32>,
+    /// Compare every Nth sent picture with the shown one (SSIM)
+    #[arg(long, value_name = "N", conflicts_with = "frames", value_parser = clap::value_parser!(u32).range(1..))]
+    reference: Option<u32>,
     /// Folder for the results of each viewer
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -140,6 +143,7 @@ impl Serve {
             rates: RateLimits { min: self.min, initial: self.initial, max: self.max },
             thresholds: (self.low, self.high),
             viewers: self.viewers.into(),
+            reference: self.reference,
             out: self.out.clone(),
             cell,
         };

@@ -17,12 +17,12 @@ use crate::encoder::{Pictures, Size};
 use crate::live_cell::LiveCell;
 use crate::media::Generated;
 use crate::negotiation::MAX_OFFER;
+use crate::page::PAGE;
+use crate::references::References;
 use crate::session::{Choice, Session};
 use crate::video_file::VideoFile;
 use crate::viewer::{Start, Viewer, bind};
 use crate::wake::Wake;
-
-const PAGE: &str = include_str!(env!("TIDEMARK_STREAM_PAGE"));
 
 /// Origin of the frames.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,6 +52,8 @@ pub struct Settings {
     pub thresholds: (Duration, Duration),
     /// Most viewers at a time.
     pub viewers: usize,
+    /// Number of frames from one sent picture to the next that is compared with the shown one, if any are.
+    pub reference: Option<u32>,
     /// Folder of the results, if any are wanted.
     pub out: Option<PathBuf>,
     /// Live cell before the viewers, if the page shows one.
@@ -107,10 +109,10 @@ impl Settings {
     }
 
     /// Starts the encoder of a viewer.
-    fn pictures(&self, wake: Wake) -> Result<Pictures, openh264::Error> {
+    fn pictures(&self, wake: Wake, references: Option<Arc<References>>) -> Result<Pictures, openh264::Error> {
         match &self.frames {
-            Frames::File(file) => Pictures::of_file(self.size, file.clone(), wake),
-            Frames::Encoder | Frames::Generator => Pictures::moving(self.size, wake),
+            Frames::File(file) => Pictures::of_file(self.size, file.clone(), wake, references),
+            Frames::Encoder | Frames::Generator => Pictures::moving(self.size, wake, references),
         }
     }
 
@@ -232,6 +234,7 @@ impl Server {
         let (socket, address) = bind(request.local).map_err(broken)?;
         let ssrc = random().map(u32::from_ne_bytes).map_err(broken)?;
         let choice = Choice { controller: made, video: video.clone(), l4s, ssrc };
+        let references = self.settings.reference.map(|every| Arc::new(References::every(every)));
         let refused = |error: crate::negotiation::Refused| Answer::text("400 Bad Request", error.to_string());
         let begin = (Instant::now(), offer, address);
         let (viewer, answer) = match &self.settings.frames {
@@ -239,12 +242,29 @@ impl Server {
                 let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");
                 let frames = Generated::new(Encoder::new(&video, BitRate::from_bps(0), stream));
                 let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
-                (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
+                (
+                    Viewer::start(Start {
+                        session,
+                        socket,
+                        wake,
+                        controller: controller.into(),
+                        l4s,
+                        references: None,
+                        out,
+                    }),
+                    answer,
+                )
             }
             Frames::Encoder | Frames::File(_) => {
-                let frames = self.settings.pictures(wake.clone()).map_err(|error| broken(io::Error::other(error)))?;
+                let frames = self
+                    .settings
+                    .pictures(wake.clone(), references.clone())
+                    .map_err(|error| broken(io::Error::other(error)))?;
                 let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
-                (Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, out }), answer)
+                (
+                    Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, references, out }),
+                    answer,
+                )
             }
         };
         let location = format!("/whep/{name}");

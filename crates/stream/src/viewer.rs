@@ -17,6 +17,7 @@ use crate::lateness::Lateness;
 use crate::media::Media;
 use crate::negotiation::Feedback;
 use crate::record::{Record, Row, Shown};
+use crate::references::References;
 use crate::session::{Session, State, Status};
 use crate::wake::Wake;
 
@@ -33,6 +34,8 @@ pub(crate) struct Told<'a> {
     controller: &'a str,
     l4s: bool,
     feedback: Option<Feedback>,
+    /// Number of frames from one picture that the page sends back to the next; absent without references.
+    reference: Option<u32>,
     is_over: bool,
     rows: &'a [Row],
 }
@@ -46,6 +49,7 @@ pub(crate) struct Viewer {
 struct Shared {
     controller: String,
     l4s: bool,
+    references: Option<Arc<References>>,
     wake: Wake,
     close: AtomicBool,
     flash: AtomicBool,
@@ -67,16 +71,19 @@ pub(crate) struct Start<M> {
     pub(crate) wake: Wake,
     pub(crate) controller: String,
     pub(crate) l4s: bool,
+    /// Sent pictures to compare with the shown ones.
+    pub(crate) references: Option<Arc<References>>,
     /// Folder of the results, if any are wanted.
     pub(crate) out: Option<PathBuf>,
 }
 
 impl Viewer {
     pub(crate) fn start<M: Media + Send + 'static>(start: Start<M>) -> Self {
-        let Start { session, socket, wake, controller, l4s, out } = start;
+        let Start { session, socket, wake, controller, l4s, references, out } = start;
         let shared = Arc::new(Shared {
             controller,
             l4s,
+            references,
             wake,
             close: AtomicBool::new(false),
             flash: AtomicBool::new(false),
@@ -104,16 +111,18 @@ impl Viewer {
 
     /// State as JSON, with the rows from `row` on.
     pub(crate) fn told(&self, row: usize) -> String {
-        let Shared { controller, l4s, .. } = &*self.shared;
+        let Shared { controller, l4s, references, .. } = &*self.shared;
         let (record, status) = &*self.shared.lock();
         let feedback = status.map(|status| status.feedback);
         let rows = record.rows.get(row..).unwrap_or_default();
-        let told = Told { controller, l4s: *l4s, feedback, is_over: self.is_over(), rows };
+        let reference = references.as_ref().map(|references| references.interval());
+        let told = Told { controller, l4s: *l4s, feedback, reference, is_over: self.is_over(), rows };
         serde_json::to_string(&told).unwrap_or_default()
     }
 
     pub(crate) fn shown(&self, shown: Shown) {
-        self.shared.lock().0.shown(shown);
+        let compared = self.shared.references.as_ref().map(|references| shown.compared(references));
+        self.shared.lock().0.shown(shown, compared.unwrap_or_default());
     }
 
     pub(crate) fn flash(&self) {

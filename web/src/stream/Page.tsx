@@ -15,7 +15,7 @@ import type { Measured } from "../read.ts";
 import { choose, currentChoice } from "../theme.ts";
 import { View } from "../view.ts";
 import { type History, picturesOf } from "./history.ts";
-import type { Now, Player } from "./player.ts";
+import type { Choice, Now, Player } from "./player.ts";
 
 /** Names of the controllers, with their descriptions. */
 export type Controllers = [name: string, title: string][];
@@ -40,20 +40,12 @@ interface Props {
 
 /** Page of streams: their pictures, what both ends say, and the cell before them. */
 export function Page({ controllers, players, history, cell, past, add, send }: Props) {
-  const names = players.value.map((player, index) => `${index + 1}: ${nameOf(player)}`);
-  const streams = useMemo(() => new Ensemble("stream", names, [], [0]), [String(names)]);
+  const names = players.value.map((player, index) => `${index + 1}: ${nameOf(player.choice.value)}`);
   const view = useMemo(() => new View([0, 1]), []);
-  const { t_s } = history.value;
-  view.grow([t_s[0] ?? 0, Math.max(1, t_s.at(-1) ?? 1)]);
+  const rows = players.value.map((player, index) => rowOf(player, names[index] ?? "", history.value, index));
   return (
     <>
-      <header>
-        <div class="title">
-          <h1>A stream, and the queue before it</h1>
-          <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
-        </div>
-        <p class="note">Click a picture to make it white: the page measures the time until that is shown.</p>
-      </header>
+      <Head title="A stream, and the queue before it" note="Click a picture to make it white: the page measures the time until that is shown." />
       <div class="columns">
         {players.value.map((player, index) => (
           <Tile key={index} player={player} controllers={controllers} />
@@ -67,17 +59,48 @@ export function Page({ controllers, players, history, cell, past, add, send }: P
         </p>
       )}
       {cell.value && send && <Controls controlled={cell.value.controls} send={send} />}
-      <Section id="streams" title="Streams">
-        <Table caption="Streams now" rows={players.value.map((player, index) => rowOf(player, names[index] ?? "", history.value, index))} columns={COLUMNS} ensemble={streams} />
-        <Wide stack={{ title: "Streams", ensemble: streams, pictures: picturesOf(history.value) }} view={view} />
-      </Section>
+      <Streams caption="Streams now" rows={rows} columns={COLUMNS} history={history.value} view={view} />
       {cell.value && <BeforeThem cell={cell.value} past={past.value} view={view} />}
     </>
   );
 }
 
-function nameOf(player: Player): string {
-  const { controller, l4s } = player.choice.value;
+/** Title of a page, and its theme. */
+export function Head({ title, note }: { title: string; note: string }) {
+  return (
+    <header>
+      <div class="title">
+        <h1>{title}</h1>
+        <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
+      </div>
+      <p class="note">{note}</p>
+    </header>
+  );
+}
+
+interface StreamsProps<T> {
+  caption: string;
+  rows: T[];
+  columns: Column<T>[];
+  history: History;
+  view: View;
+}
+
+/** Figures of streams, and their pictures over time. */
+export function Streams<T extends { name: string }>({ caption, rows, columns, history, view }: StreamsProps<T>) {
+  const names = rows.map(({ name }) => name);
+  const streams = useMemo(() => new Ensemble("stream", names, [], [0]), [String(names)]);
+  const { t_s } = history;
+  view.grow([t_s[0] ?? 0, Math.max(1, t_s.at(-1) ?? 1)]);
+  return (
+    <Section id="streams" title="Streams">
+      <Table caption={caption} rows={rows} columns={columns} ensemble={streams} />
+      <Wide stack={{ title: "Streams", ensemble: streams, pictures: picturesOf(history) }} view={view} />
+    </Section>
+  );
+}
+
+export function nameOf({ controller, l4s }: Choice): string {
   return `${controller}, L4S ${l4s ? "on" : "off"}`;
 }
 

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { quantile } from "../bands.ts";
 import type { Measured } from "../read.ts";
+import { scaledLuma } from "./luma.ts";
 import { delayOf, readStrip } from "./strip.ts";
 
 export interface Choice {
@@ -22,6 +23,8 @@ interface Row {
 interface State {
   controller: string;
   feedback: "rfc8888" | "transport-wide" | "none" | null;
+  /** Number of frames from one picture that the server compares to the next. */
+  reference: number | null;
   rows: Row[];
 }
 
@@ -39,6 +42,8 @@ const GATHERING_MS = 1_000;
 const CLICK_MS = 3_000;
 /** Luma of the picture's middle above which it is white. */
 const WHITE = 210;
+/** Most pictures in one tale: four are nearly as long as a request may be. */
+const MAX_PICTURES = 4;
 /** Time in which everything sent is reported. */
 const DRAINED_MS = 1_500;
 
@@ -54,6 +59,8 @@ class Seen {
   delays: number[] = [];
   frames: [frame: number, delay: number, width: number][] = [];
   clicks: number[] = [];
+  reference: number | null = null;
+  pictures: [frame: number, luma: number[]][] = [];
   clicked: number | null = null;
   inbound: { freezeCount?: number } | null = null;
 }
@@ -131,6 +138,9 @@ export class Player {
       const delay = delayOf(strip, performance.timeOrigin + expectedDisplayTime);
       seen.delays.push(delay);
       seen.frames.push([strip.frame, delay, width]);
+      if (seen.reference !== null && strip.frame % seen.reference === 0 && seen.pictures.length < MAX_PICTURES) {
+        seen.pictures.push([strip.frame, scaledLuma(data, width, height)]);
+      }
     }
     if (seen.clicked !== null && (data[4 * ((height >> 1) * width + (width >> 1)) + 1] ?? 0) > WHITE) {
       this.click.value = expectedDisplayTime - seen.clicked;
@@ -156,11 +166,12 @@ export class Player {
     const { seen, resource } = this;
     const answer = resource === null ? null : await fetch(`${resource}/state?from=${seen.rows}`).catch(() => null);
     if (!answer?.ok || seen !== this.seen) return NOTHING;
-    const { controller, feedback, rows } = (await answer.json()) as State;
+    const { controller, feedback, reference, rows } = (await answer.json()) as State;
     const [before, row] = [seen.last ?? rows[0], rows.at(-1)];
     if (!row || !before || seen !== this.seen) return NOTHING;
     seen.rows += rows.length;
     seen.last = row;
+    seen.reference = reference;
     this.said.value = `${controller}, ${feedback}`;
     this.notice.value = controller === "gcc" ? "" : (NOTICES[feedback ?? ""] ?? "");
     const delays = Float64Array.from(seen.delays.splice(0)).sort();
@@ -182,7 +193,7 @@ export class Player {
     const all = [...(await peer.getStats()).values()] as { type: string; kind?: string; freezeCount?: number }[];
     if (seen !== this.seen) return;
     seen.inbound = all.find(({ type, kind }) => type === "inbound-rtp" && kind === "video") ?? null;
-    const body = JSON.stringify({ frames: seen.frames.splice(0), clicks: seen.clicks.splice(0), inbound: seen.inbound });
+    const body = JSON.stringify({ frames: seen.frames.splice(0), clicks: seen.clicks.splice(0), pictures: seen.pictures.splice(0), inbound: seen.inbound });
     await fetch(`${resource}/shown`, { method: "POST", body }).catch(() => {});
   }
 

@@ -115,3 +115,38 @@ test("a page without a cell has no plots of it, and one without the token no con
     await page.context().close();
   }
 });
+
+/** A stream of twenty seconds that has ended. */
+const RECORDED = {
+  summary: {
+    controller: "scream", l4s: true, feedback: "rfc8888", seconds: 20.4, rate_mbps: 4.213, marks_reported: 120, losses: 2, frames_shown: 581, frames_discarded: 3,
+    frame_delay_ms: { p50: 95.2, p95: 121.5, p99: 140 }, click_to_picture_ms: { p50: 130, p95: 150, p99: 151 }, ssim: { p5: 0.912, p50: 0.961, mean: 0.955, pictures: 38 }, browser: { freezeCount: 1 },
+  },
+  points: Array.from({ length: 20 }, (_, at) => ({ t_s: at + 1, target_mbps: 5, sent_mbps: 3 + (at % 3), rtt_ms: 25 + at, marks_per_s: at === 0 ? null : 6, delay_p95_ms: 100 + at, freezes: at > 9 ? 1 : 0 })),
+};
+
+for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
+  test(`${colorScheme}, ${width} px: a recorded stream has the figures of the whole and the plots of the page, and asks for nothing`, async () => {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+    const page = await context.newPage();
+    /** @type {string[]} */
+    const complaints = [];
+    page.on("console", (said) => ["error", "warning"].includes(said.type()) && complaints.push(said.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    const html = readFileSync(new URL("stream.html", dist), "utf8").replace('id="recorded">', `$&${JSON.stringify(RECORDED)}`);
+    await page.route("http://localhost:1/**", (route) =>
+      new URL(route.request().url()).pathname === "/" ? route.fulfill({ contentType: "text/html; charset=utf-8", body: html }) : route.abort(),
+    );
+    await page.goto("http://localhost:1/");
+    await settle(page);
+    assert.deepEqual((await plots(page)).map(({ id }) => id), ["sent_mbps", "delay_p95_ms", "rtt_ms", "marks_per_s", "freezes"]);
+    const { rows } = await tableText(page, "The whole stream");
+    assert.deepEqual(rows, [["scream, L4S on", "4.21", "95.2", "121.5", "140.0", "130.0", "0.912", "0.961", "0.955", "1", "581", "3", "120", "2"]]);
+    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
+    assert.deepEqual(await faults(page), []);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+    await page.screenshot({ path: shot(`stream-recorded-${colorScheme}-${width}`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+}

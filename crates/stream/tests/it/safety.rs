@@ -231,6 +231,7 @@ fn a_place_is_free_once_its_viewer_has_vanished() {
         rates: RateLimits { min: rate, initial: rate, max: rate },
         thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
         viewers: 1,
+        reference: None,
         out: None,
         cell: None,
     };
