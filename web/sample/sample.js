@@ -54,7 +54,7 @@ export function sample(count) {
   const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
   const series = {
     flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows(), pacing_mbps: rows(), target_mbps: rows(), alpha: rows(), frame_delay_ms: rows() },
-    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), recommended_mbps: rows(), east_m: rows(), north_m: rows(), sinr_db: rows(), cell: rows() },
+    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), prb_share: rows(), not_ect: rows(), ect1: rows(), ect0: rows(), ce: rows(), recommended_mbps: rows(), east_m: rows(), north_m: rows(), sinr_db: rows(), cell: rows() },
     uplinks: { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows(), recommended_mbps: rows() },
     routers: { throughput_mbps: rows(), capacity_mbps: rows(), queue_ms: rows(), marks: rows() },
     cells: { throughput_mbps: rows(), utilisation: rows(), ues: rows(), handovers: rows() },
@@ -85,6 +85,15 @@ export function sample(count) {
     series.ues.mcs.push(mcs);
     series.ues.throughput_mbps.push(rate);
     series.ues.recommended_mbps.push(t_s.map(() => null));
+    series.ues.queued.push(queue.map((q, k) => Math.round(((q ?? 0) * (rate[k] ?? 0)) / 12)));
+    series.ues.prb_share.push(rate.map((r) => round((0.9 * r) / 38)));
+    // CUBIC's packets are Not-ECT, BBR's ECT(0) and Prague's ECT(1); those with CE are the flow's marks.
+    const packets = rate.map((r, k) => Math.max(0, Math.round((r * 1e5) / 12000) - (marks[k] ?? 0)));
+    const none = packets.map(() => 0);
+    series.ues.not_ect.push(controller === "cubic" ? packets : none);
+    series.ues.ect1.push(controller === "prague" ? packets : none);
+    series.ues.ect0.push(controller === "bbr" ? packets : none);
+    series.ues.ce.push(marks);
 
     const delays = Array.from({ length: 2000 }, () => typical * Math.exp((random() + random() + random() - 1.5) * 0.9)).sort((a, b) => a - b);
     const owd = delays.map((delay) => 22 + delay);

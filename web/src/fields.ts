@@ -520,6 +520,16 @@ export interface UeSeries {
   throughput_mbps: number[][];
   /** Packets in the RLC queue at the end of the interval; empty if they were not counted. */
   queued: number[][];
+  /** Share of its cell's downlink resource blocks that carried its data in the interval. */
+  prb_share: ((number | null)[])[];
+  /** Packets of the interval that arrived with Not-ECT in their ECN field. */
+  not_ect: number[][];
+  /** Packets of the interval that arrived with ECT(1), the identifier of L4S. */
+  ect1: number[][];
+  /** Packets of the interval that arrived with ECT(0). */
+  ect0: number[][];
+  /** Packets of the interval that arrived with CE. */
+  ce: number[][];
   /** Sum over the UE's logical channels of the last bit rate that ANBR recommended by the end of the interval; empty if no UE received any. */
   recommended_mbps: ((number | null)[])[];
   /** Metres east of the centre site at the end of the interval. This series and the following ones are empty for a cell without a position. */
@@ -612,7 +622,7 @@ export const FIELDS: Record<string, Record<string, string>> = {
   MarkResult: { flow: "string", packet: "number", sent_s: "number", t_s: "number", ue: "string", drb: "number", bytes: "number", came: "string", verdict: "string", law: "string", rule: "string", mark_odds: "number", drop_odds: "number", draw_kind: "string", draw: "number", age_ms: "number", estimated_kb: "number", estimated_mbps: "number", deviation_mbps: "number", estimated_ms: "number", report_age_ms: "number", queued_kb: "number", queued_packets: "number", queued_ms: "number", lost: "string", arrived_s: "number", propagation_ms: "number", router_ms: "number", cu_ms: "number", queuing_ms: "number", scheduling_ms: "number", harq_ms: "number", rlc_ms: "number", reordering_ms: "number", answered_s: "number", window_before_kb: "number", window_after_kb: "number", rate_before_mbps: "number", rate_after_mbps: "number" },
   Series: { t_s: "number[]", flows: "FlowSeries", ues: "UeSeries", uplinks: "UplinkSeries", routers: "RouterSeries", cells: "CellSeries" },
   FlowSeries: { throughput_mbps: "number[][]", rtt_ms: "((number)[])[]", marks: "number[][]", cwnd_kb: "((number)[])[]", pacing_mbps: "((number)[])[]", target_mbps: "((number)[])[]", alpha: "((number)[])[]", frame_delay_ms: "((number)[])[]" },
-  UeSeries: { queue_ms: "((number)[])[]", mcs: "((number)[])[]", throughput_mbps: "number[][]", queued: "number[][]", recommended_mbps: "((number)[])[]", east_m: "number[][]", north_m: "number[][]", sinr_db: "number[][]", cell: "number[][]" },
+  UeSeries: { queue_ms: "((number)[])[]", mcs: "((number)[])[]", throughput_mbps: "number[][]", queued: "number[][]", prb_share: "((number)[])[]", not_ect: "number[][]", ect1: "number[][]", ect0: "number[][]", ce: "number[][]", recommended_mbps: "((number)[])[]", east_m: "number[][]", north_m: "number[][]", sinr_db: "number[][]", cell: "number[][]" },
   UplinkSeries: { throughput_mbps: "number[][]", queue_ms: "((number)[])[]", reported_kb: "number[][]", mcs: "((number)[])[]", recommended_mbps: "((number)[])[]" },
   CellSeries: { throughput_mbps: "number[][]", utilisation: "((number)[])[]", ues: "number[][]", handovers: "number[][]" },
   RouterSeries: { throughput_mbps: "number[][]", capacity_mbps: "number[][]", queue_ms: "((number)[])[]", marks: "number[][]" },

@@ -276,13 +276,15 @@ impl Recorder {
         for (index, flow) in self.flows.entries_mut() {
             flow.sample(SenderState::from(&senders(index)));
         }
+        let resources = now.resources - self.resources_before;
         for (position, ue) in self.ues.iter_mut().enumerate() {
+            ue.point.resources.1 = resources;
             ue.point.place = now.radio.get(position).copied().flatten().map(place);
             ue.points.push(std::mem::take(&mut ue.point));
         }
         for ((index, cell), stats) in self.cells.entries_mut().zip(&now.cells) {
             let ues = now.radio.iter().flatten().filter(|radio| radio.cell == index).count() as u32;
-            cell.sample(*stats, now.resources - self.resources_before, ues);
+            cell.sample(*stats, resources, ues);
         }
         for (router, rate) in self.routers.iter_mut().zip(&now.link_rates) {
             router.point.rate = *rate;

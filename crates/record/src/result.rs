@@ -654,6 +654,16 @@ results! {
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Packets in the RLC queue at the end of the interval; empty if they were not counted.
         pub queued: Vec<Vec<u32>> = [csv],
+        /// Share of its cell's downlink resource blocks that carried its data in the interval.
+        pub prb_share: Vec<Vec<Option<f64>>> = decimals(6) [csv],
+        /// Packets of the interval that arrived with Not-ECT in their ECN field.
+        pub not_ect: Vec<Vec<u32>> = [csv],
+        /// Packets of the interval that arrived with ECT(1), the identifier of L4S.
+        pub ect1: Vec<Vec<u32>> = [csv],
+        /// Packets of the interval that arrived with ECT(0).
+        pub ect0: Vec<Vec<u32>> = [csv],
+        /// Packets of the interval that arrived with CE.
+        pub ce: Vec<Vec<u32>> = [csv],
         /// Sum over the UE's logical channels of the last bit rate that ANBR recommended by the end of the interval; empty if no UE
         /// received any.
         pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],

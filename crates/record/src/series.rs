@@ -89,6 +89,10 @@ pub struct UePoint {
     pub mcs: Option<u8>,
     /// Packets in the RLC queue at the end.
     pub queued: u32,
+    /// Resource blocks x symbols of the downlink that carried its data, and all that its cell had.
+    pub resources: (u64, u64),
+    /// Packets that arrived, by the value of their ECN field.
+    pub ecn: [u32; 4],
     /// IP bytes of the UE that left its gNB.
     pub sent: Bytes,
     /// Waits of these packets at the UE.
@@ -134,6 +138,7 @@ impl UePoint {
     pub(crate) fn end(&mut self, before: &UeStats, now: &UeStats, recommended: [Option<BitRate>; 2]) {
         self.mcs = now.mcs;
         self.queued = now.queue.packets;
+        self.resources.0 += now.resources - before.resources;
         self.reported = now.uplink.reported;
         self.uplink_blocks.0 += now.uplink.blocks - before.uplink.blocks;
         self.uplink_blocks.1 += now.uplink.mcs_sum - before.uplink.mcs_sum;
@@ -157,6 +162,9 @@ impl Join for UePoint {
         self.queue.join(&later.queue);
         self.mcs = later.mcs.or(self.mcs);
         self.queued = later.queued;
+        self.resources.0 += later.resources.0;
+        self.resources.1 += later.resources.1;
+        self.ecn.iter_mut().zip(later.ecn).for_each(|(count, later)| *count += later);
         self.sent += later.sent;
         self.uplink_queue.join(&later.uplink_queue);
         self.reported = later.reported;
@@ -207,5 +215,14 @@ mod tests {
         halve(&mut points);
         assert_eq!(points.iter().map(|point| point.delivered.0).collect::<Vec<_>>(), [3, 7, 5]);
         assert_eq!(points.iter().map(|point| point.marks).sum::<u64>(), 15);
+    }
+
+    #[test]
+    fn halving_keeps_the_resources_and_packets_of_a_ue() {
+        let point = |n: u32| UePoint { resources: (n.into(), 10), ecn: [n, 0, 2 * n, 1], ..UePoint::default() };
+        let mut points: Vec<_> = (1..=3).map(point).collect();
+        halve(&mut points);
+        assert_eq!(points.iter().map(|point| point.resources).collect::<Vec<_>>(), [(3, 20), (3, 10)]);
+        assert_eq!(points.iter().map(|point| point.ecn).collect::<Vec<_>>(), [[3, 0, 6, 2], [3, 0, 6, 1]]);
     }
 }

@@ -1,7 +1,7 @@
 //! Results of what was recorded.
 
 use tidemark_cell::NetworkConfig;
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use crate::cell::CellRecord;
 use crate::counters::Counters;
@@ -235,7 +235,12 @@ impl Recorder {
             frame_delay_ms.push(sparse(points.iter().map(|point| ms(point.frames.value()))));
         }
         for points in self.ues.iter().map(|ue| &ue.points) {
-            let UeSeries { queue_ms, mcs, throughput_mbps, queued, .. } = &mut series.ues;
+            let UeSeries { queue_ms, mcs, throughput_mbps, queued, prb_share, not_ect, ect1, ect0, ce, .. } =
+                &mut series.ues;
+            prb_share.push(points.iter().map(|point| share(point.resources.0, point.resources.1)).collect());
+            for (rows, ecn) in [(not_ect, Ecn::NotEct), (ect1, Ecn::Ect1), (ect0, Ecn::Ect0), (ce, Ecn::Ce)] {
+                rows.push(points.iter().map(|point| point.ecn[usize::from(ecn.bits())]).collect());
+            }
             queued.push(points.iter().map(|point| point.queued).collect());
             queue_ms.push(points.iter().map(|point| ms(point.queue.value())).collect());
             mcs.push(points.iter().map(|point| point.mcs.map(f64::from)).collect());

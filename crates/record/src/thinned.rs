@@ -12,8 +12,6 @@ const MOST: usize = 2_000;
 const ALL: usize = 4_000_000;
 /// Decimals of a number: more than a plot shows.
 const SCALE: f64 = 1e4;
-/// Series that the page doesn't show.
-const UNSHOWN: &str = "queued";
 
 /// Series of a run, thinned.
 pub(crate) struct Thinned<'a> {
@@ -116,7 +114,7 @@ impl<T: Declared + Fields> Serialize for Lines<'_, T> {
             };
             let line = |subject| Some(line(subject)).filter(|line| line.iter().any(|value| value.0.is_some()));
             let lines: Vec<_> = (0..self.subjects).map(|subject| line(subject).unwrap_or_default()).collect();
-            let is_shown = field.name != UNSHOWN && lines.iter().any(|line| !line.is_empty());
+            let is_shown = lines.iter().any(|line| !line.is_empty());
             map.serialize_entry(field.name, if is_shown { &lines[..] } else { &[] })?;
         }
         map.end()

@@ -94,6 +94,7 @@ impl UeRecord {
         let queue = packet.delay.queuing + packet.delay.scheduling;
         self.point.delivered += packet.size;
         self.point.queue.add(queue);
+        self.point.ecn[usize::from(packet.ecn.bits())] += 1;
         if let Some(Watched { open, delivered, ce_packets, .. }) = &mut self.watched {
             open.delivered += packet.size;
             open.queue.record(queue);
