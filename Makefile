@@ -31,7 +31,7 @@ build: web
 
 # The report page, a self-contained file inside the command, and the page of switches inside `tidemark-sdn`.
 web: web/dist/report.html
-web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/live.html web/network.html web/stream.html $(shell find web/src -type f)
+web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html web/study.html web/live.html web/network.html web/stream.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 	cp web/dist/network.html sdn/tidemark_sdn/network.html
 

@@ -53,6 +53,7 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
+  study: { input: "study.html", output: "study.html", policy: POLICY },
   live: { input: "live.html", output: "live.html", policy: `${POLICY}; connect-src 'self'` },
   stream: { input: "stream.html", output: "stream.html", policy: `${POLICY}; connect-src 'self'` },
   network: { input: "network.html", output: "network.html", policy: POLICY },
@@ -64,7 +65,7 @@ const KINDS: Record<string, Kind> = {
 };
 const REPORT: Kind = { input: "index.html", output: "report.html", policy: POLICY };
 
-/** Builds the page of a run, by `--mode live` that of a live cell, by `--mode stream` that of a stream, by `--mode network` that of switches, by `--mode playground` the one that simulates. */
+/** Builds the page of a run, by `--mode study` that of a study, by `--mode live` that of a live cell, by `--mode stream` that of a stream, by `--mode network` that of switches, by `--mode playground` the one that simulates. */
 export default defineConfig(({ mode }) => {
   const { input, output, policy } = KINDS[mode] ?? REPORT;
   return {

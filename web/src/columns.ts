@@ -1,5 +1,6 @@
 /** The columns of the tables, with the units in their heads; first those that people decide by. */
 
+import type { ComponentChildren } from "preact";
 import { fixed, count, percent, plain, ABSENT } from "./format.ts";
 import type { Measured } from "./read.ts";
 import type { Anbr, Bearer, Cell, Flow, Quantiles, Router, Ue } from "./report.ts";
@@ -12,6 +13,8 @@ export interface Column<T> {
   value: (row: T) => Measured | string;
   /** Formats a number; a text stays as it is. */
   show?: (value: Measured) => string;
+  /** Draws the cell, where it is more than a text; rows are sorted by the value. */
+  cell?: (row: T) => ComponentChildren;
   isText?: boolean;
   /** True for a column that is shown before anybody asks for all. */
   first?: boolean;

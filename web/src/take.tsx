@@ -3,7 +3,8 @@
 import { csvFormatRows } from "d3-dsv";
 import { render, type VNode } from "preact";
 import type { Ensemble } from "./ensemble.ts";
-import { coloured, DASHES, PALETTES } from "./theme.ts";
+import { Key } from "./parts/Key.tsx";
+import { coloured, PALETTES } from "./theme.ts";
 
 /** Column of a paper in two columns: 3.5 inches of 96 CSS pixels. */
 export const COLUMN = 336;
@@ -16,10 +17,12 @@ const [PLOT, TITLE, ENTRY] = [190, 16, 13];
 const STYLE = `text { font: 9px Helvetica, Arial, sans-serif; fill: #1b2128 } .title { font-weight: bold; font-size: 10px }
 .axis line { stroke: ${PALETTES.light.grid} } .axis .domain { stroke: ${PALETTES.light.rule} } .label, .axis text { fill: ${PALETTES.light.muted} }`;
 
-/** Entry of a legend: text, and the place of its colour in the palette. */
+/** Entry of a legend: text, the place of its colour in the palette, and that of its marker where this means something of its own. */
 export interface Entry {
   name: string;
-  colour: number;
+  /** Null where the marker alone is meant. */
+  colour: number | null;
+  shape?: number;
 }
 
 export function entriesOf(ensemble: Ensemble): Entry[] {
@@ -41,10 +44,12 @@ export function svgOf(title: string, draw: (size: { width: number; height: numbe
         {title}
       </text>
       <g transform={`translate(0,${TITLE})`}>{draw({ width: COLUMN, height })}</g>
-      {entries.map(({ name, colour }, index) => (
-        <g key={name} transform={`translate(${8 + (index % 2) * (COLUMN / 2)},${below + 9 + ENTRY * Math.floor(index / 2)})`}>
-          <line x2={16} y1={-3} y2={-3} stroke={`var(--series-${colour})`} stroke-width={2} stroke-dasharray={DASHES[colour]?.join(" ")} />
-          <text x={20}>{name}</text>
+      {entries.map((entry, index) => (
+        <g key={entry.name} transform={`translate(${8 + (index % 2) * (COLUMN / 2)},${below + 9 + ENTRY * Math.floor(index / 2)})`}>
+          <g transform="translate(0,-3) scale(0.8)">
+            <Key {...entry} />
+          </g>
+          <text x={20}>{entry.name}</text>
         </g>
       ))}
     </svg>,

@@ -115,8 +115,8 @@ fn a_study_from_flags_prints_means_and_writes_a_page() {
     let units = fs::read_to_string(Path::new(&out).join("units.csv")).unwrap();
     assert!(units.contains("throughput_mbps,Mbit/s\n"), "{units}");
     let page = fs::read_to_string(Path::new(&out).join("study.html")).unwrap();
-    let data =
-        page.split("<script type=\"application/json\" id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let (_, data) = page.split_once("id=\"tidemark-data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     assert_eq!(data["points"][1]["values"][0], "l4span");
     let first: f64 = table.lines().nth(1).unwrap().split(',').nth(3).unwrap().parse().unwrap();

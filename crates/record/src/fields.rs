@@ -17,7 +17,7 @@ use crate::result::EventKind;
 use crate::subject::Direction;
 use crate::unit;
 
-/// Declares the structs of results with their fields.
+/// Declares structs with their fields: of results, and of the data of pages.
 // `pub struct Cell { /// Share used. pub used: f64 = decimals(3) [csv, "used %"], }` becomes
 //
 //     pub struct Cell { /// Share used. pub used: f64 }
@@ -29,6 +29,7 @@ use crate::unit;
 //         };
 //     }
 //     impl Round for Cell { fn round_to(&mut self, _: Option<usize>) { Round::round_to(&mut self.used, Some(3)) } }
+#[macro_export]
 macro_rules! results {
     ($(
         $(#[doc = $doc:literal])*
@@ -84,10 +85,10 @@ macro_rules! results {
             &[$(<$name as $crate::fields::Declared>::STRUCT),*];
     };
 }
-pub(crate) use results;
+pub use results;
 
 /// The number of a declaration that can have one.
-pub(crate) const fn first(numbers: &[usize]) -> Option<usize> {
+pub const fn first(numbers: &[usize]) -> Option<usize> {
     match numbers {
         [] => None,
         [first, ..] => Some(*first),
@@ -209,7 +210,8 @@ pub(crate) const ROWS: [&str; 3] = ["Freeze", "RouterTdq", "MarkResult"];
 pub struct Struct {
     /// Name of its type.
     pub name: &'static str,
-    pub(crate) meaning: &'static [&'static str],
+    /// Lines of its doc comment.
+    pub meaning: &'static [&'static str],
     /// Fields, in the order in which files have them.
     pub fields: &'static [Field],
 }
@@ -225,12 +227,16 @@ pub trait Declared {
 pub struct Field {
     /// Name in `summary.json`.
     pub name: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) serde: &'static str,
-    pub(crate) meaning: &'static [&'static str],
+    /// Type in Rust.
+    pub kind: &'static str,
+    /// Arguments of its attribute for serde.
+    pub serde: &'static str,
+    /// Lines of its doc comment.
+    pub meaning: &'static [&'static str],
     /// Decimals to which its numbers are rounded; `None` for whole and for exact numbers.
     pub decimals: Option<usize>,
-    pub(crate) outputs: &'static [&'static str],
+    /// Tables that show it, with their headings.
+    pub outputs: &'static [&'static str],
 }
 
 /// A number of a struct of results, or of a part of it.
@@ -568,7 +574,26 @@ pub fn schema() -> Value {
 pub fn typescript() -> String {
     let mut text =
         String::from("/** Fields of summary.json, written from crates/record/src/result.rs by `make reference`. */\n");
+    text.push_str(&interfaces(crate::result::STRUCTS));
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(
+        text,
+        "\n/** Version of the program whose results these are. */\nexport const VERSION = \"{version}\";"
+    );
+    text.push_str("\n/** Kind of every field, by type; one that can be absent ends with a question mark. */\n");
+    text.push_str("export const FIELDS: Record<string, Record<string, string>> = {\n");
     for of in crate::result::STRUCTS {
+        let kinds: Vec<_> = kinds_of(of, "").into_iter().map(|(name, kind)| format!("{name}: \"{kind}\"")).collect();
+        let _ = writeln!(text, "  {}: {{ {} }},", of.name, kinds.join(", "));
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// Types of structs in TypeScript.
+pub fn interfaces(structs: &[Struct]) -> String {
+    let mut text = String::new();
+    for of in structs {
         let _ = writeln!(text, "\n/** {} */\nexport interface {} {{", of.meaning(), of.name);
         for field in of.fields.iter().filter(|field| !field.is_skipped() && !field.is_flattened()) {
             let question = if field.is_optional() { "?" } else { "" };
@@ -582,18 +607,6 @@ pub fn typescript() -> String {
         }
         text.push_str("}\n");
     }
-    let version = env!("CARGO_PKG_VERSION");
-    let _ = writeln!(
-        text,
-        "\n/** Version of the program whose results these are. */\nexport const VERSION = \"{version}\";"
-    );
-    text.push_str("\n/** Kind of every field, by type; one that can be absent ends with a question mark. */\n");
-    text.push_str("export const FIELDS: Record<string, Record<string, string>> = {\n");
-    for of in crate::result::STRUCTS {
-        let kinds: Vec<_> = kinds_of(of, "").into_iter().map(|(name, kind)| format!("{name}: \"{kind}\"")).collect();
-        let _ = writeln!(text, "  {}: {{ {} }},", of.name, kinds.join(", "));
-    }
-    text.push_str("};\n");
     text
 }
 

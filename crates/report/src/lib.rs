@@ -1,9 +1,10 @@
-//! The report page, built in `web/`, with the data of a run inside; and the page of a live cell.
+//! Pages built in `web/`: the report with the data of a run inside, that of a study, and the page of a live cell.
 
 use tidemark_record::RunResult;
 use tidemark_record::output::report_data;
 
 const PAGE: &str = include_str!(env!("TIDEMARK_PAGE"));
+const STUDY: &str = include_str!(env!("TIDEMARK_STUDY_PAGE"));
 /// Page of a live cell. It reads the state of the cell from `/events`.
 pub const LIVE: &str = include_str!(env!("TIDEMARK_LIVE_PAGE"));
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
@@ -18,8 +19,17 @@ pub fn page(result: &RunResult) -> serde_json::Result<String> {
 
 /// The page with this data in JSON.
 pub fn with_data(json: &str) -> String {
+    filled(PAGE, json)
+}
+
+/// The page of a study with this data in JSON.
+pub fn study(json: &str) -> String {
+    filled(STUDY, json)
+}
+
+fn filled(page: &str, json: &str) -> String {
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
-    PAGE.replacen(PLACEHOLDER, &json.replace('<', "\\u003c"), 1)
+    page.replacen(PLACEHOLDER, &json.replace('<', "\\u003c"), 1)
 }
 
 /// The data of a page written by this version; `None` for another page.
@@ -33,8 +43,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_one_place_for_the_data() {
-        assert_eq!(PAGE.matches(PLACEHOLDER).count(), 1);
+    fn a_page_has_one_place_for_the_data() {
+        assert_eq!([PAGE, STUDY].map(|page| page.matches(PLACEHOLDER).count()), [1, 1]);
     }
 
     #[test]

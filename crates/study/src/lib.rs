@@ -14,6 +14,7 @@ mod grid;
 mod limits;
 mod memory;
 pub mod metric;
+pub mod page;
 mod plan;
 mod record;
 mod records;

@@ -1,4 +1,4 @@
-import { axisBottom, axisLeft } from "d3-axis";
+import { type Axis, axisBottom, axisLeft } from "d3-axis";
 import { select } from "d3-selection";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { plain } from "../format.ts";
@@ -12,13 +12,16 @@ interface Props {
   frame: Frame;
   xLabel: string;
   yLabel: string;
+  /** Places of the horizontal axis with their names, where it is no axis of numbers. */
+  named?: [number, string][];
 }
 
 /** The axes of a plot with their labels, and the grid. */
-export function Axes({ frame: { x, y, width, height }, xLabel, yLabel }: Props) {
+export function Axes({ frame: { x, y, width, height }, xLabel, yLabel, named }: Props) {
   const [bottom, left] = [useRef<SVGGElement>(null), useRef<SVGGElement>(null)];
   useLayoutEffect(() => {
-    const across = labelled(axisBottom<number>(x), x, width / STEP.across).tickSize(-height).tickPadding(GAP);
+    const below = named ? withNames(axisBottom<number>(x), named) : labelled(axisBottom<number>(x), x, width / STEP.across);
+    const across = below.tickSize(-height).tickPadding(GAP);
     const up = labelled(axisLeft<number>(y), y, height / STEP.up).tickSize(-width).tickPadding(GAP);
     select(bottom.current as SVGGElement).call(across).attr("font-size", null).attr("font-family", null);
     select(left.current as SVGGElement).call(up).attr("font-size", null).attr("font-family", null);
@@ -35,6 +38,23 @@ export function Axes({ frame: { x, y, width, height }, xLabel, yLabel }: Props) 
       </text>
     </>
   );
+}
+
+/** Width of a letter, about, and the least gap between names, in pixels. */
+const [LETTER, BETWEEN] = [6.5, 8];
+
+/** Gives places their names, as many as stand beside each other. */
+function withNames(axis: Axis<number>, named: [number, string][]): Axis<number> {
+  const x = axis.scale<Scale>();
+  let end = -Infinity;
+  const shown = new Map<number, string>();
+  for (const [value, name] of named.toSorted(([a], [b]) => a - b)) {
+    const half = (LETTER * name.length) / 2;
+    if (x(value) - half < end + BETWEEN) continue;
+    shown.set(value, name);
+    end = x(value) + half;
+  }
+  return axis.tickValues(named.map(([value]) => value)).tickFormat((value) => shown.get(value) ?? "");
 }
 
 const LOGARITHMIC = "~g";

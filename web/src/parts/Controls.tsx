@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { assignment, type Controlled, type Dial, type Send, type Setting } from "../controls.ts";
 import { Section } from "./Section.tsx";
+import { Select } from "./Select.tsx";
 
 /** What was sent last, and its answer. */
 interface Sent {
@@ -23,16 +24,7 @@ export function Controls({ controlled, send }: { controlled: Controlled; send: S
   return (
     <Section id="controls" title="Controls">
       {controlled.ues.length > 1 && (
-        <label class="field">
-          UE
-          <select value={index} onChange={(event) => setIndex(Number(event.currentTarget.value))}>
-            {controlled.ues.map(({ name }, at) => (
-              <option key={name} value={at}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select label="UE" options={controlled.ues.map(({ name }, at) => [String(at), name])} chosen={String(index)} change={(chosen) => setIndex(Number(chosen))} />
       )}
       <div class="settings" key={ue.name}>
         {ue.settings.map((setting) => (

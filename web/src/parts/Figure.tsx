@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import type { Ensemble } from "../ensemble.ts";
-import { csvOf, entriesOf, pngOf, save, svgOf } from "../take.tsx";
+import { csvOf, type Entry, pngOf, save, svgOf } from "../take.tsx";
 
 interface Props {
   id: string;
@@ -12,13 +11,14 @@ interface Props {
   /** Height that it needs in the width of a column, where it is not a plot's. */
   height?: number;
   cells: () => (string | number)[][];
-  ensemble?: Ensemble;
+  /** Legend of the picture taken away. */
+  entries?: () => Entry[];
   children: ComponentChildren;
 }
 
 /** A picture with its title, and what a reader takes away of it. */
-export function Figure({ id, title, note, draw, height, cells, ensemble, children }: Props) {
-  const svg = (): string => svgOf(title, draw, ensemble ? entriesOf(ensemble) : [], height);
+export function Figure({ id, title, note, draw, height, cells, entries, children }: Props) {
+  const svg = (): string => svgOf(title, draw, entries?.() ?? [], height);
   const take: [string, string, () => Promise<Blob> | Blob][] = [
     ["SVG", "svg", () => new Blob([svg()], { type: "image/svg+xml" })],
     ["PNG", "png", () => pngOf(svg())],

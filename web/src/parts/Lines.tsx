@@ -1,7 +1,7 @@
 import { area, line } from "d3-shape";
 import { decimate, envelope, type Point, type Stripe } from "../decimate.ts";
 import type { Line } from "../ensemble.ts";
-import { type Bands, type Frame, levelsWithin, type Picture } from "../picture.ts";
+import { type Bands, type Frame, type Level, levelsWithin, type Picture } from "../picture.ts";
 import type { Measured } from "../read.ts";
 import { DASHES } from "../theme.ts";
 
@@ -57,7 +57,16 @@ export function Lines({ picture, frame, bands, picked }: Props) {
           ) : null,
         )}
       </g>
-      {levelsWithin(picture, most).map(({ label, value }, index) => (
+      <Levels levels={levelsWithin(picture, most)} frame={frame} />
+    </>
+  );
+}
+
+/** Heights that something is held to, with their names. */
+export function Levels({ levels, frame }: { levels: Level[]; frame: Frame }) {
+  return (
+    <>
+      {levels.map(({ label, value }, index) => (
         <g key={label} class="level" transform={`translate(0,${frame.y(value).toFixed(1)})`}>
           <line x2={frame.width} stroke="var(--text)" stroke-dasharray="5 4" />
           <text x={index % 2 === 0 ? frame.width - 4 : 4} y={frame.y(value) < 12 ? 11 : -3} text-anchor={index % 2 === 0 ? "end" : "start"}>

@@ -8,14 +8,13 @@ import { Ensemble } from "../ensemble.ts";
 import type { Fact } from "../facts.ts";
 import { count, figure, fixed, percent, plain, withUnit } from "../format.ts";
 import type { Picture } from "../picture.ts";
-import { choose, currentChoice } from "../theme.ts";
 import { View } from "../view.ts";
-import { Choices } from "./Choices.tsx";
 import { Controls } from "./Controls.tsx";
 import { Facts } from "./Facts.tsx";
 import { Section } from "./Section.tsx";
 import { Wide } from "./Stacks.tsx";
 import { Table } from "./Table.tsx";
+import { Theme } from "./Theme.tsx";
 
 interface Props {
   now: Signal<CellNow | null>;
@@ -44,7 +43,7 @@ function Running({ cell, past, hasEnded, controls }: { cell: CellNow; past: Past
       <header>
         <div class="title">
           <h1>{cell.name}</h1>
-          <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
+          <Theme />
         </div>
         <Facts facts={factsOf(cell)} />
         {hasEnded && <p class="note">The cell has ended, or can't be reached.</p>}

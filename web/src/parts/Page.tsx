@@ -8,7 +8,6 @@ import { happenings } from "../levels.ts";
 import { applicationStacks, cellPictures, controllerPictures, routerPictures, timeStacks, uplinkPictures } from "../pictures.ts";
 import type { Report } from "../report.ts";
 import { directions, setsOf } from "../sets.ts";
-import { choose, currentChoice } from "../theme.ts";
 import { View } from "../view.ts";
 import { Choices } from "./Choices.tsx";
 import { Delays } from "./Delays.tsx";
@@ -21,6 +20,7 @@ import { Stacks, Wide } from "./Stacks.tsx";
 import { Story } from "./Story.tsx";
 import { Table } from "./Table.tsx";
 import { Tables } from "./Tables.tsx";
+import { Theme } from "./Theme.tsx";
 
 /** The page of a run: what happened, then the pictures, then the tables. */
 export function Page({ report }: { report: Report }) {
@@ -97,7 +97,7 @@ function Head({ report, flows }: { report: Report; flows: Ensemble }) {
     <header>
       <div class="title">
         <h1>{report.name || "Unnamed run"}</h1>
-        <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
+        <Theme />
       </div>
       {report.description && <p class="description">{report.description}</p>}
       <Facts facts={runFacts(report)} />

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { nearest } from "../bands.ts";
 import type { Ensemble } from "../ensemble.ts";
 import { type Bands, bandsOf, cellsOf, type Frame, frameOf, MARGIN, type Picture } from "../picture.ts";
+import { entriesOf } from "../take.tsx";
 import type { View } from "../view.ts";
 import { Brush } from "./Brush.tsx";
 import { Chart } from "./Chart.tsx";
@@ -39,7 +40,7 @@ export function Plot({ picture, ensemble, view }: Props) {
       note={<Readout picture={picture} ensemble={ensemble} bands={bands} view={view} />}
       draw={draw}
       cells={() => cellsOf(picture, ensemble, view)}
-      ensemble={ensemble}
+      entries={() => entriesOf(ensemble)}
     >
       <Slider picture={picture} ensemble={ensemble} bands={bands} view={view}>
         <div ref={host} style={`height: ${HEIGHT}px`}>

@@ -9,6 +9,7 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/preact-table";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Column, grouped, type Row, rowsOf } from "../columns.ts";
 import type { Ensemble } from "../ensemble.ts";
@@ -97,7 +98,7 @@ export function Table<T>({ caption, rows, columns, ensemble }: Props<T>) {
                 {row.getVisibleCells().map((cell, index) => (
                   <Cell
                     key={cell.id}
-                    text={textOf(cell.getValue() as Measured | string | undefined, byId.get(cell.column.id))}
+                    content={contentOf(row.original.of, cell.getValue() as Measured | string | undefined, byId.get(cell.column.id))}
                     isText={isText(cell.column.id)}
                     name={index === 0 ? { entity: row.original.entity, ensemble } : null}
                   />
@@ -129,28 +130,29 @@ function Head<T>({ header, isText }: { header: Header<T>; isText: boolean }) {
   );
 }
 
-function textOf<T>(value: Measured | string | undefined, column: Column<T> | undefined): string {
+function contentOf<T>(row: T, value: Measured | string | undefined, column: Column<T> | undefined): ComponentChildren {
+  if (column?.cell) return column.cell(row);
   return typeof value === "string" ? value : (column?.show ?? String)(value ?? null);
 }
 
 interface CellProps {
-  text: string;
+  content: ComponentChildren;
   isText: boolean;
   /** Entity of the row, where the cell names it. */
   name: { entity: number; ensemble?: Ensemble } | null;
 }
 
-function Cell({ text, isText, name }: CellProps) {
-  if (name === null) return <td class={isText ? "text" : "number"}>{text}</td>;
+function Cell({ content, isText, name }: CellProps) {
+  if (name === null) return <td class={isText ? "text" : "number"}>{content}</td>;
   const { entity, ensemble } = name;
-  if (!ensemble) return <th scope="row">{text}</th>;
+  if (!ensemble) return <th scope="row">{content}</th>;
   const colour = ensemble.colourOf(entity);
   return (
     <th scope="row">
       <label title="Show in the plots">
         <input type="checkbox" checked={colour !== null} onChange={() => ensemble.toggle(entity)} />
         <Swatch colour={colour} />
-        {text}
+        {content}
       </label>
     </th>
   );

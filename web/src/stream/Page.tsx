@@ -5,14 +5,13 @@ import { type Column, text } from "../columns.ts";
 import type { Controlled, Send } from "../controls.ts";
 import { Ensemble } from "../ensemble.ts";
 import { fixed, plain } from "../format.ts";
-import { Choices } from "../parts/Choices.tsx";
 import { Controls } from "../parts/Controls.tsx";
 import { picturesOf as picturesOfCell } from "../parts/LivePage.tsx";
 import { Section } from "../parts/Section.tsx";
 import { Wide } from "../parts/Stacks.tsx";
 import { Table } from "../parts/Table.tsx";
+import { Theme } from "../parts/Theme.tsx";
 import type { Measured } from "../read.ts";
-import { choose, currentChoice } from "../theme.ts";
 import { View } from "../view.ts";
 import { type History, picturesOf } from "./history.ts";
 import type { Choice, Now, Player } from "./player.ts";
@@ -71,7 +70,7 @@ export function Head({ title, note }: { title: string; note: string }) {
     <header>
       <div class="title">
         <h1>{title}</h1>
-        <Choices label="Theme" options={[["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const} chosen={currentChoice()} change={choose} />
+        <Theme />
       </div>
       <p class="note">{note}</p>
     </header>

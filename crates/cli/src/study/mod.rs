@@ -1,6 +1,6 @@
 //! Studies of `tidemark run`, from a file or from flags.
 
-mod page;
+mod points;
 mod terminal;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, 
 use serde_json::Value;
 use tidemark_core::Bytes;
 use tidemark_record::staging;
+use tidemark_study::page::StudyPage;
 use tidemark_study::{
     Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, StoreError, Study, StudyError, Table,
     UntilCi, execute,
@@ -109,7 +110,7 @@ impl StudyOptions {
         match common.format {
             Format::Table => terminal::print(&study, &table, &found),
             Format::Csv => print::data(&table.csv()),
-            Format::Json => print::data(&serde_json::to_string_pretty(&page::points(&table)).into_diagnostic()?),
+            Format::Json => print::data(&serde_json::to_string_pretty(&points::points(&table)).into_diagnostic()?),
         }
         say_files(&out);
         Ok(())
@@ -195,7 +196,8 @@ impl StudyOptions {
             write_series(&table, &store)?;
         }
         let mut files = others(&table);
-        files.push((PAGE.into(), page::page(study, &plan, &table, &found)?));
+        let page = serde_json::to_string(&StudyPage::new(study, &plan, &table, &found)).into_diagnostic()?;
+        files.push((PAGE.into(), tidemark_report::study(&page)));
         files.push(("units.csv".into(), table.units_csv()));
         files.push((TABLE.into(), table.csv()));
         let unwritten = "the study's table could not be written: its runs are kept";

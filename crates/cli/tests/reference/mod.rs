@@ -2,6 +2,7 @@
 
 mod command;
 mod fields;
+mod page;
 
 /// Writes a page into the folder of the book's built pages, `book/reference` of Cargo's target folder.
 fn write(file: &str, page: &str) {
