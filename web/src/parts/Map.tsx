@@ -9,6 +9,7 @@ import type { Report } from "../report.ts";
 import type { View } from "../view.ts";
 import { Choices } from "./Choices.tsx";
 import { Figure } from "./Figure.tsx";
+import { Time } from "./Time.tsx";
 import { useWidth } from "./useWidth.ts";
 
 /** Largest height, and that of a picture taken away. */
@@ -40,9 +41,7 @@ export function Map({ report, ues, view }: Props) {
     <Figure id="map" title={`Map at ${time}`} height={TAKEN} draw={({ width }) => draw(width, TAKEN)} cells={cells}>
       <div class="controls">
         <Choices label="UEs coloured by" options={BY.map((one) => [one, one] as const)} chosen={by} change={setBy} />
-        <label>
-          Time <input type="range" min={0} max={t_s.length - 1} value={at} aria-valuetext={time} onInput={(event) => (view.cursor.value = t_s[Number(event.currentTarget.value)] ?? null)} />
-        </label>
+        <Time times={t_s} at={at} view={view} />
       </div>
       <div ref={host} role="img" aria-label={`${ues.names.length} UEs among ${report.cells.length} cells at ${time}: ${found.map(({ label, ues }) => `${ues.length} ${by} ${label}`).join(", ")}`}>
         {width > 0 && draw(width, MOST)}

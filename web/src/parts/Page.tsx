@@ -5,6 +5,7 @@ import { runFacts, liveFacts } from "../facts.ts";
 import { hasMap } from "../map.ts";
 import type { Ensemble } from "../ensemble.ts";
 import { happenings } from "../levels.ts";
+import { isMoving } from "../motion.ts";
 import { applicationStacks, cellPictures, controllerPictures, routerPictures, timeStacks, uplinkPictures } from "../pictures.ts";
 import type { Report } from "../report.ts";
 import { directions, setsOf } from "../sets.ts";
@@ -15,6 +16,7 @@ import { Drawing } from "./Drawing.tsx";
 import { Facts } from "./Facts.tsx";
 import { Map } from "./Map.tsx";
 import { Marks } from "./Marks.tsx";
+import { Motion } from "./Motion.tsx";
 import { Folded, Section } from "./Section.tsx";
 import { Stacks, Wide } from "./Stacks.tsx";
 import { Story } from "./Story.tsx";
@@ -35,6 +37,11 @@ export function Page({ report }: { report: Report }) {
           <Hint report={report} isMany={sets.flows.many || sets.ues.many} />
           <LogDelay view={view} />
           <Stacks stacks={pictures.time} view={view} />
+        </Section>
+      )}
+      {isMoving(report) && (
+        <Section id="motion" title="The cell in motion">
+          <Motion report={report} ues={sets.ues} view={view} />
         </Section>
       )}
       {pictures.controllers.length > 0 && (

@@ -207,3 +207,56 @@ test("the map of a network follows its slider, colours UEs, and names those that
   assert.deepEqual(complaints, []);
   await close();
 });
+
+for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
+  test(`a cell in motion, ${colorScheme}, ${width} px: it shows the run's numbers, plays when asked, and stops at the end`, async () => {
+    const data = sample(3);
+    const url = write("motion.html", data);
+    const { page, complaints, close } = await open(browser, url, { colorScheme, width });
+    const motion = page.locator("#motion");
+    const state = async () => (await motion.getByRole("img").getAttribute("aria-label")) ?? "";
+    const at = 77;
+    await motion.getByRole("slider", { name: "Time" }).fill(String(at));
+    const { prb_share, queued, ce } = data.series.ues;
+    const lanes = [0, 1, 2].map((ue) => `ue-${ue + 1}: ${(100 * (prb_share[ue]?.[at] ?? 0)).toFixed(1)} % of the resource blocks, ${queued[ue]?.[at]} packets wait`);
+    for (const lane of lanes) assert.ok((await state()).replaceAll("\u2009", "").includes(lane), `${await state()}: ${lane}`);
+    assert.equal((await readouts(page))[0]?.place, `${(data.series.t_s[at] ?? 0).toFixed(2)} s`, "the plots follow");
+    const counts = await motion.locator(".blocks path, .lane path").evaluateAll((paths) => paths.map((path) => (path.getAttribute("d") ?? "").split("M").length - 1));
+    assert.equal(counts.slice(0, 5).reduce((sum, count) => sum + count), 200, "the grid is whole");
+    assert.ok((ce[0]?.[at] ?? 0) > 0);
+    assert.deepEqual(await faults(page), []);
+    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), [], "WCAG 1.4.3");
+    await motion.screenshot({ path: shot(`motion-${colorScheme}-${width}`) });
+
+    // Frames are asked for while it plays, and never else.
+    await page.evaluate(() => {
+      const request = requestAnimationFrame;
+      const counter = { frames: 0 };
+      Object.assign(window, { counter, requestAnimationFrame: (/** @type {FrameRequestCallback} */ step) => ((counter.frames += 1), request(step)) });
+    });
+    const frames = () => page.evaluate(() => /** @type {any} */ (window).counter.frames);
+    await page.waitForTimeout(200);
+    assert.equal(await frames(), 0);
+    await motion.getByRole("button", { name: "Play" }).focus();
+    await page.keyboard.press("Space");
+    const before = await state();
+    await page.waitForFunction((before) => document.querySelector("#motion [role=img]")?.getAttribute("aria-label") !== before, before);
+    await page.waitForFunction(() => (document.querySelector("#motion .marks[d^=M]")?.getAttribute("d") ?? "") !== "", undefined, { timeout: 20_000 });
+    await motion.getByRole("button", { name: "Pause" }).click();
+    await page.waitForTimeout(100);
+    const still = [await frames(), await state()];
+    await page.waitForTimeout(200);
+    assert.deepEqual([await frames(), await state()], still, "it stands still");
+
+    await page.goto(`${url}#from=18&to=20`);
+    await motion.getByText("10", { exact: true }).click();
+    await motion.getByRole("button", { name: "Play" }).click();
+    await motion.getByRole("button", { name: "Play" }).waitFor({ timeout: 20_000 });
+    assert.match(await state(), /^The cell at 20\.00 s/);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.reload();
+    assert.deepEqual([await motion.getByRole("button", { name: "Play" }).count(), await motion.getByRole("slider", { name: "Time" }).count()], [0, 1]);
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}

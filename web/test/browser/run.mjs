@@ -70,6 +70,18 @@ test("a run of one cell: what its sentences say is what its series add up to", a
   assert.ok(["tau_s", "tau_classic"].includes(key));
   near(Number(above), (100 * waits.filter((wait) => wait > Number(threshold)).length) / waits.length, 0.05, `share of the time above ${key}`);
 
+  // Shares of resource blocks have the mean of the whole run, and packets by their ECN field are those of the rates.
+  for (const one of rows(read("ues.csv"))) {
+    const own = rows(read("series-ues.csv")).filter((row) => row.ue === one.ue && Number(row.t_s) > WARMUP);
+    const sum = (/** @type {string} */ name) => own.reduce((sum, row) => sum + Number(row[name]), 0);
+    near(sum("prb_share") / own.length, Number(one.prb_share), 0.001, `${one.ue}: share of resource blocks`);
+    const packets = ["not_ect", "ect1", "ect0", "ce"].reduce((all, name) => all + sum(name), 0);
+    const ofFlows = flows.filter((flow) => flow.ue === one.ue);
+    assert.ok(packets > 0 && packets <= ofFlows.reduce((sum, { sent_packets }) => sum + Number(sent_packets), 0) * 1.05, `${one.ue}: ${packets} packets`);
+    assert.equal(sum("ect1") > 0, ofFlows.some(({ controller }) => controller === "prague"), `${one.ue}: only Prague sends ECT(1)`);
+  }
+  assert.match((await page.locator("#motion [role=img]").getAttribute("aria-label")) ?? "", /^The cell at 8\.00 s\. desk: [\d.]+ % of the resource blocks/);
+
   assert.match(await page.locator(".description").innerText(), /Two Prague and two CUBIC downloads/);
   assert.deepEqual((await plots(page)).find(({ id }) => id === "ue-queue")?.levels, ["tau_s 10 ms", "tau_classic 25 ms"]);
   assert.deepEqual(await faults(page), []);
