@@ -28,7 +28,7 @@ impl References {
 
     /// Keeps the luma of a frame if it is its turn.
     pub(crate) fn keep(&self, frame: u32, luma: &[u8], width: usize, height: usize) {
-        if frame % self.every != 0 {
+        if !frame.is_multiple_of(self.every) {
             return;
         }
         let picture = scaled(luma, width, height);

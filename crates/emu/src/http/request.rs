@@ -47,8 +47,8 @@ struct Head {
 impl Request {
     /// Value of a name in the query, without decoding of escapes.
     pub fn query(&self, name: &str) -> Option<&str> {
-        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// Reads a request that came to the address `local`.
