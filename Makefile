@@ -12,6 +12,8 @@ TESTED := --profile ci
 export RUSTC_WORKSPACE_WRAPPER := $(abspath tests/compile)
 export RUSTFLAGS := -D warnings
 endif
+# The profile `release` leaves most dependencies unoptimised. With this it does not.
+OPTIMISED := CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 BUILT := $(or $(CARGO_TARGET_DIR),target)
 # Scripts take the command, the profile and the packages to compile from here.
 export PROFILE TOGETHER
@@ -41,7 +43,7 @@ PLAYGROUND := $(abspath $(BUILT))/playground/index.html
 playground: web
 	@if ! rustup target add wasm32-unknown-unknown 2> /dev/null; then \
 	  echo "SKIPPED: the playground, for want of the target wasm32-unknown-unknown (rustup target add)" >&2; exit 0; fi; \
-	$(CARGO) build --release --locked --target wasm32-unknown-unknown --package tidemark-playground --lib && \
+	$(OPTIMISED) $(CARGO) build --release --locked --target wasm32-unknown-unknown --package tidemark-playground --lib && \
 	(cd web && SIMULATOR=$(SIMULATOR) npm run build:playground) && \
 	mkdir -p $(dir $(PLAYGROUND)) && mv web/dist/playground.html $(PLAYGROUND) && echo "the playground: $(PLAYGROUND)"
 
@@ -205,7 +207,7 @@ packaging-test: build
 
 # Video over WebRTC to a browser: `tidemark-stream`. Not part of `build` and `test`, because its 150 crates and a codec in C take minutes to compile.
 stream: web
-	$(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
+	$(OPTIMISED) $(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
 
 # Its tests, in memory and then in a browser behind a live cell; skips, loudly, parts without root or Chromium.
 stream-test: build stream
