@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -50,7 +51,7 @@ def hop():
         command = [TIDEMARK, "net", "hop", "--left", "to-left", "--right", "to-right", "--out", out, *arguments]
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
-        assert "hop between to-left and to-right" in process.stderr.readline()
+        assert any("hop between to-left and to-right" in line for line in process.stderr)
         return process
 
     yield start
@@ -67,6 +68,14 @@ def finish(process, out, how=signal.SIGINT):
     assert process.returncode == 0, stderr
     assert (out / "report.html").exists()
     return json.loads(stdout), json.loads((out / "summary.json").read_text())
+
+
+def since_the_start(address):
+    """The first event of a live page: times, and the figures since the start by row."""
+    with urllib.request.urlopen(address + "events", timeout=5) as events:
+        assert events.readline() == b"event: past\n"
+        past = json.loads(events.readline()[6:])
+    return past["t_s"], past["rows"]
 
 
 def serve():
@@ -86,13 +95,20 @@ def carries(rate, expected, rel):
 
 
 def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, hop, tmp_path):
-    process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms", out=tmp_path)
+    link = ["--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms"]
+    process = hop(*link, "--web", 8123, out=tmp_path)
     trips = run("ping", "-c", 5, "-i", 0.2, RIGHT, inside="left").split("rtt min/avg/max/mdev = ")[1]
     # 5 ms each way; what is beyond is the machine's.
     assert 10.0 <= float(trips.split("/")[0]) < 12.0, trips
     server = serve()
     report = json.loads(run("iperf3", "--client", RIGHT, "--time", SECONDS, "--json", inside="left"))
     server.wait(timeout=10)
+    address = "http://127.0.0.1:8123/"
+    assert b"EventSource" in urllib.request.urlopen(address, timeout=5).read()
+    t_s, figures = since_the_start(address)
+    carried, _ = figures["carried_bytes"]
+    assert len(carried) == len(t_s) > 5 * SECONDS and carried == sorted(carried)
+    assert carried[-1] > report["end"]["sum_received"]["bytes"] and max(filter(None, figures["queue_p95_ms"][0])) > 5
     last, summary = finish(process, tmp_path)
     to_right, to_left = summary["routers"]
     rates = [step["sum"]["bits_per_second"] for step in report["intervals"][2:]]

@@ -147,7 +147,7 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     events = urllib.request.urlopen(address + "events")
     seen = [events.readline() for _ in range(6)]
     past, *shown = [json.loads(line[6:]) for line in seen if line.startswith(b"data: ")]
-    assert seen[0] == b"event: past\n" and set(past) == {"t_s", "ues"}
+    assert seen[0] == b"event: past\n" and set(past) == {"t_s", "rows"}
     assert shown and all(now["name"] in ("5g-static", "") and now["marks"] == [] for now in shown)
     events.close()
     cell.process.terminate()

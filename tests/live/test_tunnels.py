@@ -621,7 +621,12 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             assert "the DU" in ctl("outage", "ue", "1 s").stderr
             text = ctl("metrics").stdout
             assert 'tidemark_cu_lost_sns_total{ue="ue",drb="1"} 3\n' in text and "# TYPE tidemark_cu_standing_bytes gauge" in text
-            scraped = urllib.request.urlopen(web, timeout=5).read().decode()
+            scraped = urllib.request.urlopen(web + "metrics", timeout=5).read().decode()
+            assert b"EventSource" in urllib.request.urlopen(web, timeout=5).read()
+            with urllib.request.urlopen(web + "events", timeout=5) as events:
+                past = json.loads([events.readline() for _ in range(2)][1][6:])
+            (sent_bytes,) = past["rows"]["sent_bytes"]
+            assert len(sent_bytes) == len(past["t_s"]) > 0 and sent_bytes[-1] >= whole
             assert [line for line in scraped.splitlines() if "lost_sns" in line] == [line for line in text.splitlines() if "lost_sns" in line]
     finally:
         cu.terminate()

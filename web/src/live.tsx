@@ -1,17 +1,18 @@
-/** The page of a live cell: what it is doing now, and the same plots as a report's, which go on. */
+/** The page of a live cell, CU or hop: what it is doing now, and the same plots as a report's, which go on. */
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { type CellNow, followed, NO_PAST, type Past } from "./cell.ts";
 import { type Controlled, sender, tokenIn } from "./controls.ts";
+import { followed, type Now, type Past, started } from "./live/kind.ts";
+import { kindOf } from "./live/kinds.ts";
 import { LivePage } from "./parts/LivePage.tsx";
 import { MOST } from "./series.ts";
 import "./style.css";
 import { startTheme } from "./theme.ts";
 
 const main = document.getElementById("live") as HTMLElement;
-const now = signal<CellNow | null>(null);
-const past = signal<Past>(NO_PAST);
+const now = signal<Now | null>(null);
+const past = signal<Past>(started([]));
 const controlled = signal<Controlled | null>(null);
 const ended = signal(false);
 const token = tokenIn(location.hash);
@@ -20,7 +21,7 @@ startTheme();
 main.replaceChildren();
 render(<LivePage now={now} past={past} ended={ended} controlled={controlled} send={token === null ? null : sender(token)} />, main);
 
-/** Follows the cell's stream: first comes its past, then its state, again and again. */
+/** Follows the program's stream: first comes its past, then its state, again and again. */
 function listen(): void {
   const events = new EventSource("/events");
   events.addEventListener("past", ({ data }) => {
@@ -29,8 +30,8 @@ function listen(): void {
   });
   events.addEventListener("controls", ({ data }) => (controlled.value = JSON.parse(data) as Controlled));
   events.onmessage = ({ data }) => {
-    const state = JSON.parse(data) as CellNow;
-    past.value = followed(past.value, state);
+    const state = JSON.parse(data) as Now;
+    past.value = followed(past.value, state.t_s, kindOf(state).rows(state));
     now.value = state;
     if (past.value.t_s.length < MOST) return;
     events.close();

@@ -1,11 +1,11 @@
-//! Pages built in `web/`: the report with the data of a run inside, that of a study, and the page of a live cell.
+//! Pages built in `web/`: the report with the data of a run inside, that of a study, and the live page.
 
 use tidemark_record::RunResult;
 use tidemark_record::output::report_data;
 
 const PAGE: &str = include_str!(env!("TIDEMARK_PAGE"));
 const STUDY: &str = include_str!(env!("TIDEMARK_STUDY_PAGE"));
-/// Page of a live cell. It reads the state of the cell from `/events`.
+/// Page of a live cell, CU or hop. It reads the state from `/events`.
 pub const LIVE: &str = include_str!(env!("TIDEMARK_LIVE_PAGE"));
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 

@@ -1,12 +1,12 @@
 import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { CellNow, Past } from "../cell.ts";
 import { type Column, text } from "../columns.ts";
 import type { Controlled, Send } from "../controls.ts";
 import { Ensemble } from "../ensemble.ts";
 import { fixed, plain } from "../format.ts";
+import { CELL, type CellNow } from "../live/cell.tsx";
+import { type Past, picturesOf as picturesOfRows } from "../live/kind.ts";
 import { Controls } from "../parts/Controls.tsx";
-import { picturesOf as picturesOfCell } from "../parts/LivePage.tsx";
 import { Section } from "../parts/Section.tsx";
 import { Wide } from "../parts/Stacks.tsx";
 import { Table } from "../parts/Table.tsx";
@@ -136,7 +136,7 @@ function BeforeThem({ cell: { now }, past, view }: { cell: Cell; past: Past; vie
   const ues = useMemo(() => new Ensemble("UE", names, [], [0]), [String(names)]);
   return (
     <Section id="cell" title={`Cell: ${now.name}`}>
-      <Wide stack={{ title: "UEs", ensemble: ues, pictures: picturesOfCell(past) }} view={view} />
+      <Wide stack={{ title: "UEs", ensemble: ues, pictures: picturesOfRows(past, CELL.drawn) }} view={view} />
     </Section>
   );
 }

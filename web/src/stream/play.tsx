@@ -2,8 +2,9 @@
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { followed, NO_PAST, type Past } from "../cell.ts";
 import { sender, tokenIn } from "../controls.ts";
+import { CELL } from "../live/cell.tsx";
+import { followed, type Past, started } from "../live/kind.ts";
 import { type History, lengthened, NO_HISTORY } from "./history.ts";
 import { type Cell, type Controllers, Page } from "./Page.tsx";
 import { Player } from "./player.ts";
@@ -26,7 +27,7 @@ export async function play(main: HTMLElement): Promise<void> {
   const players = signal([asked.get("controller") ?? chosen, ...asked.getAll("beside")].slice(0, MAX_STREAMS).map(player));
   const history = signal<History>(NO_HISTORY);
   const cell = signal<Cell | null>(null);
-  const past = signal<Past>(NO_PAST);
+  const past = signal<Past>(started(CELL.drawn));
 
   /** Adds a point to the plots. */
   async function look(): Promise<void> {
@@ -35,7 +36,7 @@ export async function play(main: HTMLElement): Promise<void> {
     const answer = await fetch("/cell").catch(() => null);
     cell.value = answer?.ok ? ((await answer.json()) as Cell | null) : null;
     history.value = lengthened(history.value, now_s, now);
-    if (cell.value) past.value = followed(past.value, { ...cell.value.now, t_s: now_s });
+    if (cell.value) past.value = followed(past.value, now_s, cell.value.now.ues);
     setTimeout(look, LOOK_MS);
   }
 

@@ -1,4 +1,4 @@
-/** The page of a live cell, whose stream of events this test gives. */
+/** The page of a live cell, CU or hop, whose stream of events this test gives. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,9 @@ const NAMES = ["desk", "walker"];
 const t_s = Array.from({ length: SECONDS * 10 }, (_, index) => (index + 1) / 10);
 /** @param {number} scale */
 const rows = (scale) => NAMES.map((_, ue) => t_s.map((t) => scale * (1 + ue) * (1 + 0.5 * Math.sin(t + ue))));
-const past = { t_s, ues: { down_mbps: rows(10), up_mbps: rows(1), queue_p95_ms: rows(8), uplink_queue_p95_ms: NAMES.map(() => t_s.map(() => null)), mcs: rows(9) } };
+/** Counters that grow by this much in a second, and by twice as much. @param {number} each */
+const counters = (each) => NAMES.map((_, row) => t_s.map((t) => Math.round(each * (1 + row) * (t + 0.5 * Math.sin(t)))));
+const past = { t_s, rows: { down_mbps: rows(10), up_mbps: rows(1), queue_p95_ms: rows(8), uplink_queue_p95_ms: NAMES.map(() => t_s.map(() => null)), mcs: rows(9) } };
 
 /** State of the cell at a time. @param {number} t @param {string | null} warning */
 const state = (t, warning = null) => ({
@@ -72,11 +74,22 @@ async function open(stream, { width = 1440, colorScheme = "light", fragment = ""
   return { page, complaints, posted };
 }
 
+/** Checks how the page looks, keeps a picture of it, and closes it. @param {{ page: import("playwright-core").Page, complaints: string[] }} opened @param {string} name */
+async function close({ page, complaints }, name) {
+  assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
+  assert.deepEqual(await faults(page), []);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+  await page.screenshot({ path: shot(name), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+}
+
 const stream = message("past", past) + [60.25, 60.5, 60.75].map((t) => message("", state(t))).join("");
 
 for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
   test(`${colorScheme}, ${width} px: the cell's state and its plots since the start, without a fault`, async () => {
-    const { page, complaints } = await open(stream, { width, colorScheme });
+    const opened = await open(stream, { width, colorScheme });
+    const { page } = opened;
     assert.equal(await page.locator("h1").textContent(), "5g-walking");
     const all = await plots(page);
     assert.deepEqual(all.map(({ id }) => id), ["down_mbps", "queue_p95_ms", "up_mbps", "mcs"]);
@@ -91,12 +104,49 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dar
       ["icmp 192.0.2.1", "walker", "0.00", "–", "–", "0", "0", "5", "0", "0", "0"],
     ]);
     assert.deepEqual((await tableText(page, "Last marks")).rows, [["59.750", "desk tcp", "mark", "tide: height", "11.0", "12.0"]]);
-    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
-    assert.deepEqual(await faults(page), []);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
-    await page.screenshot({ path: shot(`live-${colorScheme}-${width}`), fullPage: true });
-    assert.deepEqual(complaints, []);
-    await page.context().close();
+    await close(opened, `live-${colorScheme}-${width}`);
+  });
+}
+
+const WAYS = ["to-right", "to-left"];
+const hop = {
+  past: { t_s, rows: { rate_mbps: WAYS.map(() => t_s.map((t) => (t < 30 ? 20 : 10))), carried_bytes: counters(600_000), queue_p95_ms: rows(4), marked: counters(15), dropped: counters(0) } },
+  /** State of a hop at a time. @param {number} t */
+  state: (t) => ({
+    name: "hop", t_s: t, refused: 0, unreadable: 0, overload: 0, lost_by_ports: 0,
+    ways: WAYS.map((name, way) => ({ name, rate_mbps: 10, carried_bytes: 600_000 * (1 + way) * t, queue_p95_ms: way === 0 ? 4.25 : null, packets_in: 24_000, packets_out: 23_990, marked: 15 * (1 + way) * t, dropped: 0 })),
+  }),
+  rows: ["Directions now", ["Direction", "Link (Mbit/s)", "Queue p95 (ms)", "in", "out", "marked", "dropped"], ["to-right", "10.00", "4.3", "24000", "23990", "915", "0"]],
+  plots: ["carried_bytes", "queue_p95_ms", "marked", "dropped"],
+};
+const cu = {
+  past: { t_s, rows: { sent_bytes: counters(1_500_000), queue_ms: rows(9), egress_mbps: rows(12), marked: counters(20) } },
+  /** State of a CU at a time. @param {number} t */
+  state: (t) => ({
+    name: "gnb", t_s: t, downlink: 70_000, uplink: 35_000, marked: 3_600, dropped: 0, held: 0, overflow: 0, reports: 12_000, lost: 3, unroutable: 0, not_admitted: {},
+    warning: "the DU's reports for 1 bearers follow the packets it received", marker: {},
+    bearers: [1, 2].map((drb) => ({ ue: "desk", drb, law: "tide", packets: 35_000, marked: 20 * drb * t, dropped: 0, sent_bytes: 1_500_000 * drb * t, held_bytes: 0, reports: 6_000, lost: 3, standing_bytes: 9_000, backlog_bytes: 8_000, queue_ms: drb === 1 ? 9.5 : null, egress_mbps: 12.25, report_age_ms: 4 })),
+  }),
+  rows: ["Bearers now", ["Bearer", "Law", "delay (ms)", "egress (Mbit/s)", "down", "marked", "dropped", "lost at F1-U", "number"], ["desk, DRB 1", "tide", "9.5", "12.25", "35000", "1220", "0", "3", "6000"]],
+  plots: ["sent_bytes", "queue_ms", "egress_mbps", "marked"],
+};
+
+for (const [name, program, colorScheme, width] of /** @type {const} */ ([["hop", hop, "light", 1440], ["hop", hop, "dark", 390], ["cu", cu, "dark", 1440], ["cu", cu, "light", 390]])) {
+  test(`${colorScheme}, ${width} px: the page of a ${name} has its rows and their plots since the start`, async () => {
+    const opened = await open(message("past", program.past) + [60.5, 60.75, 61].map((t) => message("", program.state(t))).join(""), { width, colorScheme });
+    const { page } = opened;
+    assert.equal(await page.locator("h1").textContent(), program.state(0).name);
+    const all = await plots(page);
+    assert.deepEqual(all.map(({ id }) => id), program.plots);
+    for (const { id, lines } of all) for (const { length } of lines) assert.ok(length > 100, id);
+    const [caption, heads, first] = program.rows;
+    const now = await tableText(page, /** @type {string} */ (caption));
+    assert.deepEqual([now.heads, now.rows[0]], [heads, first]);
+    await page.locator("#marked .plot").focus();
+    await page.keyboard.press("ArrowLeft");
+    // Of each row's counter, the growth in the last quarter of a second.
+    assert.match(await page.locator("#marked .readout").innerText(), name === "hop" ? /61\.0 s\s+15\.0\s+30\.0/ : /61\.0 s\s+20\.0\s+40\.0/);
+    await close(opened, `live-${name}-${colorScheme}-${width}`);
   });
 }
 
@@ -104,7 +154,8 @@ const commanded = message("controls", controls("ramp", [dial("low", 5), dial("hi
 
 for (const [colorScheme, width] of /** @type {const} */ ([["light", 390], ["dark", 1440]])) {
   test(`${colorScheme}, ${width} px: a page with the token sends the commands of \`tidemark ctl\``, async () => {
-    const { page, complaints, posted } = await open(commanded, { width, colorScheme, fragment: `#token=${TOKEN}` });
+    const opened = await open(commanded, { width, colorScheme, fragment: `#token=${TOKEN}` });
+    const { page, posted } = opened;
     const region = page.locator("#controls");
     await region.getByRole("combobox", { name: "UE", exact: true }).selectOption("walker");
     await region.getByLabel("Channel", { exact: true }).selectOption("static");
@@ -126,12 +177,7 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 390], ["dark
       ["handover", "walker"],
     ]);
     assert.deepEqual([...new Set(posted.map(([authorization]) => authorization))], [`Bearer ${TOKEN}`]);
-    assert.deepEqual((await legibility(page)).filter(({ contrast }) => contrast < 4.5), []);
-    assert.deepEqual(await faults(page), []);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
-    await page.screenshot({ path: shot(`live-controls-${colorScheme}-${width}`), fullPage: true });
-    assert.deepEqual(complaints, []);
-    await page.context().close();
+    await close(opened, `live-controls-${colorScheme}-${width}`);
   });
 }
 

@@ -1,129 +1,208 @@
-//! Figures of each UE since the start, which the page of a live cell draws. All points cover equal times, however old they are.
+//! Figures of rows since the start, which the page of a live program draws: of the UEs of a cell, the bearers of a CU, the ways
+//! of a hop. All points cover equal times, however old they are.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
-use super::snapshot::{Snapshot, UeSnapshot};
+use serde_json::json;
 
 /// Most points; when they are reached, pairs of points are merged.
 const MAX_POINTS: usize = 2_048;
 
-/// Figures since the start.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Past {
-    /// Ends of the intervals, in seconds.
-    t_s: Vec<f64>,
-    ues: UesPast,
-    /// Samples per point, and samples in the unfinished point.
-    #[serde(skip)]
-    stride: Stride,
-    /// State of each UE over the samples of the unfinished point.
-    #[serde(skip)]
-    open: Vec<UeSnapshot>,
+/// Declares which fields of a row are drawn over time, and how several values of each become one.
+macro_rules! drawn {
+    ($row:ident { $($field:ident: $merge:ident),* $(,)? }) => {
+        impl $crate::live::past::Drawn for $row {
+            const FIGURES: &'static [$crate::live::past::Figure<Self>] = &[$($crate::live::past::Figure {
+                name: stringify!($field),
+                merge: $crate::live::past::Merge::$merge,
+                value: |row| $crate::live::exposition::Sample::sample(&row.$field),
+            }),*];
+        }
+    };
+}
+pub(super) use drawn;
+
+/// Rows with figures that are drawn over time.
+pub(super) trait Drawn: Sized + 'static {
+    /// Figures, each under its field's name.
+    const FIGURES: &'static [Figure<Self>];
 }
 
-#[derive(Debug)]
-struct Stride {
+/// A figure of a row.
+pub(super) struct Figure<T> {
+    /// Name of its field.
+    pub(super) name: &'static str,
+    /// Way in which its values are merged.
+    pub(super) merge: Merge,
+    /// Value; `None` if it was not measured.
+    pub(super) value: fn(&T) -> Option<f64>,
+}
+
+/// Way in which values of several samples become one. What was not measured changes nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Merge {
+    /// For rates.
+    Mean,
+    /// For delays.
+    Maximum,
+    /// For counters and states.
+    Last,
+}
+
+impl Merge {
+    /// Merges the value of this many samples with that of one more.
+    fn apply(self, samples: u32, value: Option<f64>, next: Option<f64>) -> Option<f64> {
+        let (Some(value), Some(next)) = (value, next) else { return next.or(value) };
+        Some(match self {
+            Self::Mean => (value * f64::from(samples) + next) / f64::from(samples + 1),
+            Self::Maximum => value.max(next),
+            Self::Last => next,
+        })
+    }
+}
+
+/// Figures of rows since the start, which one thread adds to and others read.
+pub(super) struct Past<T: Drawn>(Mutex<Points<T>>);
+
+impl<T: Drawn> Default for Past<T> {
+    fn default() -> Self {
+        let series = T::FIGURES.iter().map(|figure| Series { figure, rows: Vec::new() }).collect();
+        Self(Mutex::new(Points { t_s: Vec::new(), series, length: 1, taken: 0 }))
+    }
+}
+
+impl<T: Drawn> Past<T> {
+    /// Adds the rows at this time, in seconds. It never waits: a page that is reading misses the sample.
+    pub(super) fn push(&self, t_s: f64, rows: &[T]) {
+        if let Ok(mut points) = self.0.try_lock() {
+            points.push(t_s, rows);
+        }
+    }
+
+    /// Times and figures as JSON: of each figure a list for each row, with a value for each time.
+    pub(super) fn json(&self) -> String {
+        let points = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows: BTreeMap<_, _> = points.series.iter().map(|series| (series.figure.name, series.values())).collect();
+        json!({ "t_s": points.t_s, "rows": rows }).to_string()
+    }
+}
+
+struct Points<T: Drawn> {
+    /// Ends of the intervals, in seconds.
+    t_s: Vec<f64>,
+    series: Vec<Series<T>>,
+    /// Samples per point, and samples in the unfinished point.
     length: u32,
     taken: u32,
 }
 
-impl Default for Stride {
-    fn default() -> Self {
-        Self { length: 1, taken: 0 }
-    }
-}
-
-/// Figures of UEs: a row for each UE, with a value for each interval.
-#[derive(Debug, Default, Serialize)]
-struct UesPast {
-    down_mbps: Vec<Vec<f64>>,
-    up_mbps: Vec<Vec<f64>>,
-    queue_p95_ms: Vec<Vec<Option<f64>>>,
-    uplink_queue_p95_ms: Vec<Vec<Option<f64>>>,
-    mcs: Vec<Vec<Option<u8>>>,
-}
-
-impl Past {
-    /// Adds a state of the cell.
-    pub(crate) fn push(&mut self, now: &Snapshot) {
-        if self.open.is_empty() {
-            self.open.clone_from(&now.ues);
-        } else {
-            self.open.iter_mut().zip(&now.ues).for_each(|(ue, later)| join(ue, later, self.stride.taken));
-        }
-        self.stride.taken += 1;
-        if self.stride.taken < self.stride.length {
+impl<T: Drawn> Points<T> {
+    fn push(&mut self, t_s: f64, rows: &[T]) {
+        self.series.iter_mut().for_each(|series| series.add(self.taken, rows));
+        self.taken += 1;
+        if self.taken < self.length {
             return;
         }
-        self.stride.taken = 0;
-        self.t_s.push(now.t_s);
-        let UesPast { down_mbps, up_mbps, queue_p95_ms, uplink_queue_p95_ms, mcs } = &mut self.ues;
-        for (index, ue) in self.open.drain(..).enumerate() {
-            row(down_mbps, index).push(ue.down_mbps);
-            row(up_mbps, index).push(ue.up_mbps);
-            row(queue_p95_ms, index).push(ue.queue_p95_ms);
-            row(uplink_queue_p95_ms, index).push(ue.uplink_queue_p95_ms);
-            row(mcs, index).push(ue.mcs);
-        }
+        self.taken = 0;
+        self.t_s.push(t_s);
+        self.rows_mut().for_each(|(_, row)| row.points.push(row.open.take()));
         if self.t_s.len() >= MAX_POINTS {
             self.halve();
         }
     }
 
-    /// Halves the number of points: takes the mean of rates and the larger of delays.
+    /// Halves the number of points.
     fn halve(&mut self) {
-        self.stride.length *= 2;
+        self.length *= 2;
         self.t_s = self.t_s.chunks(2).filter_map(|pair| pair.last().copied()).collect();
-        let UesPast { down_mbps, up_mbps, queue_p95_ms, uplink_queue_p95_ms, mcs } = &mut self.ues;
-        let mean = |pair: &[f64]| pair.iter().sum::<f64>() / pair.len() as f64;
-        [down_mbps, up_mbps].into_iter().flatten().for_each(|row| *row = row.chunks(2).map(mean).collect());
-        let longer = |pair: &[Option<f64>]| pair.iter().copied().flatten().reduce(f64::max);
-        let delays = [queue_p95_ms, uplink_queue_p95_ms].into_iter().flatten();
-        delays.for_each(|row| *row = row.chunks(2).map(longer).collect());
-        let last = |pair: &[Option<u8>]| pair.iter().copied().flatten().next_back();
-        mcs.iter_mut().for_each(|row| *row = row.chunks(2).map(last).collect());
+        self.rows_mut().for_each(|(merge, row)| {
+            let both = |pair: &[Option<f64>]| pair.iter().copied().reduce(|a, b| merge.apply(1, a, b)).flatten();
+            row.points = row.points.chunks(2).map(both).collect();
+        });
+    }
+
+    fn rows_mut(&mut self) -> impl Iterator<Item = (Merge, &mut Row)> {
+        self.series.iter_mut().flat_map(|series| series.rows.iter_mut().map(|row| (series.figure.merge, row)))
     }
 }
 
-/// Adds a sample to a UE's state over this many samples.
-fn join(ue: &mut UeSnapshot, later: &UeSnapshot, taken: u32) {
-    let mean = |before: f64, now: f64| (before * f64::from(taken) + now) / f64::from(taken + 1);
-    ue.down_mbps = mean(ue.down_mbps, later.down_mbps);
-    ue.up_mbps = mean(ue.up_mbps, later.up_mbps);
-    ue.queue_p95_ms = [ue.queue_p95_ms, later.queue_p95_ms].into_iter().flatten().reduce(f64::max);
-    ue.uplink_queue_p95_ms = [ue.uplink_queue_p95_ms, later.uplink_queue_p95_ms].into_iter().flatten().reduce(f64::max);
-    ue.mcs = later.mcs.or(ue.mcs);
+/// One figure of all rows.
+struct Series<T: Drawn> {
+    figure: &'static Figure<T>,
+    rows: Vec<Row>,
 }
 
-/// Row of a UE.
-fn row<T>(rows: &mut Vec<Vec<T>>, ue: usize) -> &mut Vec<T> {
-    if rows.len() <= ue {
-        rows.resize_with(ue + 1, Vec::new);
+#[derive(Clone, Default)]
+struct Row {
+    points: Vec<Option<f64>>,
+    /// Value over the samples of the unfinished point.
+    open: Option<f64>,
+}
+
+impl<T: Drawn> Series<T> {
+    fn add(&mut self, taken: u32, rows: &[T]) {
+        self.rows.resize(rows.len(), Row::default());
+        for (row, now) in self.rows.iter_mut().zip(rows) {
+            row.open = self.figure.merge.apply(taken, row.open, (self.figure.value)(now));
+        }
     }
-    &mut rows[ue]
+
+    fn values(&self) -> Vec<&[Option<f64>]> {
+        self.rows.iter().map(|row| &*row.points).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[derive(Default)]
+    struct Way {
+        rate: f64,
+        delay: Option<f64>,
+        bytes: u64,
+    }
+    drawn! { Way { rate: Mean, delay: Maximum, bytes: Last } }
+
+    /// Reads what a page gets.
+    fn read(past: &Past<Way>) -> serde_json::Value {
+        serde_json::from_str(&past.json()).unwrap()
+    }
+
     #[test]
-    fn a_day_is_kept_in_bounds_and_its_longest_queue_among_it() {
-        let mut past = Past::default();
+    fn a_day_is_kept_in_bounds_with_its_mean_rate_longest_delay_and_counters() {
+        let past = Past::default();
         for sample in 1..=100_000u32 {
-            let queue_p95_ms = Some(if sample == 777 { 500.0 } else { 5.0 });
-            let ue = UeSnapshot { down_mbps: 8.0, queue_p95_ms, ..UeSnapshot::default() };
-            past.push(&Snapshot { t_s: f64::from(sample) / 10.0, ues: vec![ue], ..Snapshot::default() });
-            assert!(past.t_s.len() < MAX_POINTS);
+            let delay = (sample % 3 == 0).then_some(if sample == 777 { 500.0 } else { 5.0 });
+            let way = Way { rate: f64::from(7 + 2 * (sample % 2)), delay, bytes: 100 * u64::from(sample) };
+            past.push(f64::from(sample) / 10.0, &[Way::default(), way]);
+            assert!(past.0.lock().unwrap().t_s.len() < MAX_POINTS);
         }
-        let UesPast { down_mbps, queue_p95_ms, mcs, .. } = &past.ues;
-        assert_eq!((past.t_s.len(), queue_p95_ms[0].len(), mcs[0].len()), (down_mbps[0].len(), mcs[0].len(), 1562));
-        assert!(down_mbps[0].iter().all(|rate| (rate - 8.0).abs() < 1e-9));
-        assert_eq!(queue_p95_ms[0].iter().flatten().copied().reduce(f64::max), Some(500.0));
-        let steps: Vec<_> = past.t_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let seen = read(&past);
+        let list = |value: &serde_json::Value| -> Vec<f64> { serde_json::from_value(value.clone()).unwrap() };
+        let [t_s, rate, delay, bytes] =
+            [&seen["t_s"], &seen["rows"]["rate"][1], &seen["rows"]["delay"][1], &seen["rows"]["bytes"][1]].map(list);
+        assert_eq!([t_s.len(), rate.len(), delay.len(), bytes.len()], [1562; 4]);
+        assert!(rate.iter().all(|rate| (rate - 8.0).abs() < 1e-9));
+        assert_eq!(delay.iter().copied().fold(0.0, f64::max), 500.0);
+        let step = t_s[1] - t_s[0];
         assert!(
-            steps.iter().all(|step| (step - steps[0]).abs() < 1e-6),
+            t_s.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() < 1e-6),
             "points stand as close at the start as at the end"
         );
+        // A counter is the one at its point's end, so that its growth over the points is exact.
+        assert!(t_s.iter().zip(&bytes).all(|(t_s, bytes)| (bytes - t_s * 1000.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn what_no_sample_of_a_point_measured_is_absent_and_a_reader_holds_up_nobody() {
+        let past = Past::default();
+        past.push(0.1, &[Way { rate: 2.0, ..Way::default() }]);
+        let reading = past.0.lock().unwrap();
+        past.push(0.2, &[Way::default()]);
+        drop(reading);
+        let expected = json!({ "t_s": [0.1], "rows": { "rate": [[2.0]], "delay": [[null]], "bytes": [[0.0]] } });
+        assert_eq!(read(&past), expected);
     }
 }

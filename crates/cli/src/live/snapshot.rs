@@ -14,6 +14,7 @@ use tidemark_sim::Lateness;
 use super::admission;
 use super::buckets::Buckets;
 use super::exposition::{self, Labels, rows};
+use super::past::drawn;
 use super::traffic::Traffic;
 
 rows! {
@@ -124,6 +125,10 @@ rows! {
         /// Median of the recent round trips that the cell sees in the flow's packets; absent where it sees none.
         pub round_trip_ms: Option<f64> = Gauge("round_trip_seconds" / 1e3),
     }
+}
+
+drawn! {
+    UeSnapshot { down_mbps: Mean, up_mbps: Mean, queue_p95_ms: Maximum, uplink_queue_p95_ms: Maximum, mcs: Last }
 }
 
 /// Most flows in a snapshot.

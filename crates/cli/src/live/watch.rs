@@ -29,7 +29,7 @@ pub(super) type Shared = Arc<Board>;
 pub(crate) struct Board {
     now: Mutex<Snapshot>,
     described: Mutex<Vec<UeSnapshot>>,
-    past: Mutex<Past>,
+    past: Past<UeSnapshot>,
     history: Mutex<History>,
     /// True for a DU, whose laws run in the CU.
     is_du: bool,
@@ -71,9 +71,8 @@ impl Board {
 }
 
 impl Source for Board {
-    const PAGE: Option<&'static str> = Some(tidemark_report::LIVE);
-    fn past(&self) -> Option<String> {
-        serde_json::to_string(&*self.past.lock().unwrap_or_else(PoisonError::into_inner)).ok()
+    fn past(&self) -> String {
+        self.past.json()
     }
     fn status(&self) -> Option<String> {
         serde_json::to_string(&self.latest()).ok()
@@ -233,10 +232,7 @@ impl Observer for Watch {
             let late = late.filter(|late| late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
         };
-        // A page that is reading the past misses this sample, for the same reason.
-        if let Ok(mut past) = self.shared.past.try_lock() {
-            past.push(&shared);
-        }
+        self.shared.past.push(shared.t_s, &shared.ues);
     }
 }
 

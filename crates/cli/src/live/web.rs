@@ -17,14 +17,10 @@ use super::exposition::CONTENT_TYPE;
 
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// State of a running live cell or CU, as text; `None` once it has ended.
+/// State of a running live cell, CU or hop, as text; `None` once it has ended.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// The page that shows the state.
-    const PAGE: Option<&'static str>;
-    /// Figures since the start as JSON, which a page loads first; `None` if they are not recorded.
-    fn past(&self) -> Option<String> {
-        None
-    }
+    /// Figures since the start as JSON, which a page loads first.
+    fn past(&self) -> String;
     /// State as JSON.
     fn status(&self) -> Option<String>;
     /// Counters in Prometheus' text format.
@@ -49,24 +45,21 @@ pub(super) fn start<S: Source>(port: u16, source: Arc<S>, desk: Option<Desk>) ->
 
 impl<S: Source> Site<S> {
     fn answer(site: &Arc<Self>, request: &Request) -> Answer {
-        match (request.method.as_str(), request.path.as_str(), S::PAGE, &site.desk) {
-            ("GET", "/", Some(page), _) => Answer::page(page),
-            ("GET", "/metrics", ..) => Answer::new("200 OK", CONTENT_TYPE, site.source.metrics().unwrap_or_default()),
-            ("GET", "/events", ..) => {
+        match (request.method.as_str(), request.path.as_str(), &site.desk) {
+            ("GET", "/", _) => Answer::page(tidemark_report::LIVE),
+            ("GET", "/metrics", _) => Answer::new("200 OK", CONTENT_TYPE, site.source.metrics().unwrap_or_default()),
+            ("GET", "/events", _) => {
                 let site = Arc::clone(site);
                 Answer::events(move |events| site.tell(events))
             }
-            ("POST", "/ctl", _, Some(desk)) => desk.answer(request),
-            (_, _, Some(_), _) => Answer::text("404 Not Found", "there are /, /events and /metrics"),
-            (_, _, None, _) => Answer::text("404 Not Found", "there are /events and /metrics"),
+            ("POST", "/ctl", Some(desk)) => desk.answer(request),
+            _ => Answer::text("404 Not Found", "there are /, /events and /metrics"),
         }
     }
 
     /// Sends the state until it ends.
     fn tell(&self, events: &mut Events<'_>) -> io::Result<()> {
-        if let Some(past) = self.source.past() {
-            events.send("past", &past)?;
-        }
+        events.send("past", &self.source.past())?;
         let mut shown = None;
         while let Some(now) = self.source.status() {
             let controls = self.desk.as_ref().map(Desk::controls);

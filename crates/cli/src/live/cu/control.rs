@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use miette::Result;
 use tidemark_cell::{DrbConfig, UeConfig};
@@ -9,28 +11,49 @@ use tidemark_emu::{Control, CuCommand, laws};
 use tidemark_marker::MarkerConfig;
 use tidemark_sim::scenario::Scenario;
 
-use super::status::Status;
+use super::status::{BearerStatus, Status};
 use super::without_dequeuing;
 use crate::live::control::{UNKNOWN, listen, state};
+use crate::live::past::Past;
 use crate::live::tunnels::configs;
 use crate::live::web::Source;
 
-/// State of a running CU, for other threads.
+/// Time between two samples of the state.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// State of a running CU and its past, for other threads.
 pub(super) struct Running {
     /// The scenario with all changes so far.
     scenario: Mutex<Scenario>,
     control: Control<CuCommand>,
+    past: Past<BearerStatus>,
 }
 
 impl Running {
     /// Wraps a CU of this scenario.
     pub(super) fn new(scenario: Scenario, control: Control<CuCommand>) -> Self {
-        Self { scenario: Mutex::new(scenario), control }
+        Self { scenario: Mutex::new(scenario), control, past: Past::default() }
     }
 
     /// The scenario with all changes so far.
     pub(super) fn scenario(&self) -> Scenario {
         self.scenario.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Samples the state until the CU ends.
+    pub(super) fn sample(self: &Arc<Self>) {
+        let running = Arc::clone(self);
+        thread::spawn(move || {
+            while let Some(now) = running.now() {
+                running.past.push(now.t_s, &now.bearers);
+                thread::sleep(PERIOD);
+            }
+        });
+    }
+
+    /// State; `None` once the CU has ended.
+    fn now(&self) -> Option<Status> {
+        Some(Status::of(&self.scenario(), &self.control.state()?))
     }
 
     /// Answers at this socket until the process ends.
@@ -71,12 +94,14 @@ impl Running {
 }
 
 impl Source for Running {
-    const PAGE: Option<&'static str> = None;
+    fn past(&self) -> String {
+        self.past.json()
+    }
     fn status(&self) -> Option<String> {
-        serde_json::to_string(&Status::of(&self.scenario(), &self.control.state()?)).ok()
+        serde_json::to_string(&self.now()?).ok()
     }
     fn metrics(&self) -> Option<String> {
-        Some(Status::of(&self.scenario(), &self.control.state()?).prometheus())
+        Some(self.now()?.prometheus())
     }
 }
 

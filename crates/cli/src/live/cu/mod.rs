@@ -60,7 +60,7 @@ pub(crate) struct Cu {
     out: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
-    /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
+    /// Serve the live view and Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
     /// Time to run [default: until Ctrl-C]
@@ -99,7 +99,8 @@ impl Cu {
         running.listen(&lease.socket())?;
         eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
         if let Some(port) = self.web {
-            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running), None)?);
+            running.sample();
+            eprintln!("tidemark: live view at http://{}/", web::start(port, Arc::clone(&running), None)?);
         }
         let ending = control.clone();
         std::thread::spawn(move || {
@@ -118,7 +119,7 @@ impl Cu {
         }
         let (state, outcome) = cu.run();
         let status = Status::of(&running.scenario(), &state);
-        for warning in status.warning().into_iter().chain(admission::warning(state.counters.refused.total())) {
+        for warning in status.warning.clone().into_iter().chain(admission::warning(state.counters.refused.total())) {
             eprintln!("tidemark: {warning}");
         }
         if let Some(out) = &self.out {

@@ -13,6 +13,7 @@ use tidemark_sim::scenario::Scenario;
 
 use crate::live::admission;
 use crate::live::exposition::{self, Labels, rows};
+use crate::live::past::drawn;
 use crate::live::tunnels::configs;
 
 rows! {
@@ -21,7 +22,7 @@ rows! {
     pub(super) struct Status {
         name: String,
         /// Seconds since the start.
-        t_s: f64,
+        pub(super) t_s: f64,
         /// PDCP PDUs sent to the DU.
         downlink: u64 = Counter("downlink_packets"),
         /// Packets from the DU.
@@ -39,8 +40,11 @@ rows! {
         unroutable: u64 = Counter("unroutable_packets"),
         /// Messages and packets refused at F1-U, by reason.
         not_admitted: BTreeMap<String, u64>,
+        /// Warning if reports are useless.
+        pub(super) warning: Option<String>,
         marker: MarkerStatus,
-        bearers: Vec<BearerStatus>,
+        /// Bearers, in the order of their tunnels.
+        pub(super) bearers: Vec<BearerStatus>,
     }
 
     /// Counters of its markers, of reports and of flows.
@@ -70,7 +74,7 @@ rows! {
 
     /// A bearer, and its marker's estimate of the DU's queue.
     #[derive(Debug, Serialize)]
-    struct BearerStatus {
+    pub(super) struct BearerStatus {
         ue: String,
         drb: u8,
         law: String,
@@ -101,6 +105,8 @@ rows! {
     }
 }
 
+drawn! { BearerStatus { sent_bytes: Last, queue_ms: Maximum, egress_mbps: Mean, marked: Last } }
+
 impl BearerStatus {
     fn of(ue: &str, law: String, bearer: &CuBearer) -> Self {
         let (counters, estimate) = (&bearer.marker, &bearer.estimate);
@@ -124,6 +130,24 @@ impl BearerStatus {
     }
 }
 
+impl MarkerStatus {
+    /// Warning if reports are useless.
+    fn warning(&self) -> Option<String> {
+        let mismatched = self.mismatched_reports;
+        if mismatched > 0 {
+            return Some(format!(
+                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same SN length (`pdcp_sn` of the bearer)"
+            ));
+        }
+        let blind = self.blind_bearers;
+        (blind > 0).then(|| {
+            format!(
+                "the DU's reports for {blind} bearers follow the packets it received, not those it transmitted: they do not show its queue, and marks based on them are blind"
+            )
+        })
+    }
+}
+
 impl Status {
     /// Reads the state of the CU of this scenario.
     pub(super) fn of(scenario: &Scenario, state: &CuState) -> Self {
@@ -133,6 +157,18 @@ impl Status {
         });
         let counters = state.counters;
         let sum = |counter: fn(&Counters) -> u64| state.bearers.iter().map(|bearer| counter(&bearer.marker)).sum();
+        let marker = MarkerStatus {
+            rewritten_acks: sum(|marker| marker.rewritten_acks),
+            marks_let_go: sum(|marker| marker.marks_let_go),
+            overload_drops: sum(|marker| marker.overload_drops),
+            empty_reports: sum(|marker| marker.empty_reports),
+            unknown_sns: sum(|marker| marker.unknown_sns),
+            flows_evicted: sum(|marker| marker.flows_evicted),
+            flows_refused: sum(|marker| marker.flows_refused),
+            blind_bearers: sum(|marker| marker.blind_drbs),
+            stale_reports: sum(|marker| marker.stale_reports),
+            mismatched_reports: sum(|marker| marker.mismatched_reports),
+        };
         Self {
             name: scenario.name.clone(),
             t_s: state.now.as_secs_f64(),
@@ -146,36 +182,10 @@ impl Status {
             lost: state.bearers.iter().map(|bearer| bearer.lost).sum(),
             unroutable: counters.unroutable,
             not_admitted: admission::by_name(counters.refused),
-            marker: MarkerStatus {
-                rewritten_acks: sum(|marker| marker.rewritten_acks),
-                marks_let_go: sum(|marker| marker.marks_let_go),
-                overload_drops: sum(|marker| marker.overload_drops),
-                empty_reports: sum(|marker| marker.empty_reports),
-                unknown_sns: sum(|marker| marker.unknown_sns),
-                flows_evicted: sum(|marker| marker.flows_evicted),
-                flows_refused: sum(|marker| marker.flows_refused),
-                blind_bearers: sum(|marker| marker.blind_drbs),
-                stale_reports: sum(|marker| marker.stale_reports),
-                mismatched_reports: sum(|marker| marker.mismatched_reports),
-            },
+            warning: marker.warning(),
+            marker,
             bearers: bearers.collect(),
         }
-    }
-
-    /// Warning if reports are useless.
-    pub(super) fn warning(&self) -> Option<String> {
-        let mismatched = self.marker.mismatched_reports;
-        if mismatched > 0 {
-            return Some(format!(
-                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same SN length (`pdcp_sn` of the bearer)"
-            ));
-        }
-        let blind = self.marker.blind_bearers;
-        (blind > 0).then(|| {
-            format!(
-                "the DU's reports for {blind} bearers follow the packets it received, not those it transmitted: they do not show its queue, and marks based on them are blind"
-            )
-        })
     }
 
     /// Counters and gauges in Prometheus' text format.

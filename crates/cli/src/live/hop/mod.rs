@@ -58,7 +58,7 @@ pub(crate) struct Hop {
     out: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
-    /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
+    /// Serve the live view and Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
 }
@@ -98,7 +98,7 @@ impl Hop {
                 .map_err(refused)?;
         running.listen(&lease.socket(), format!("{}, hop: {} to {}", scenario.name, self.left, self.right))?;
         if let Some(port) = self.web {
-            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running), None)?);
+            eprintln!("tidemark: live view at http://{}/", web::start(port, Arc::clone(&running), None)?);
         }
         eprintln!("tidemark: hop between {} and {}", self.left, self.right);
         let ending = control.clone();

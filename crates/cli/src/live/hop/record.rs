@@ -6,6 +6,7 @@ use tidemark_cell::DelaySplit;
 use tidemark_core::{Duration, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{HopEvent, HopObserver, HopProgress};
+use tidemark_record::distribution::Distribution;
 use tidemark_record::event::Event;
 use tidemark_record::fields::Rounded as _;
 use tidemark_record::{
@@ -16,7 +17,7 @@ use tidemark_senders::Stats;
 use tidemark_sim::scenario::Scenario;
 use tidemark_wire::ip::FiveTuple;
 
-use super::status::{Running, Status};
+use super::status::{Running, Status, Watched};
 use crate::live::flows::{Flow, Flows};
 use crate::live::record::lateness;
 use crate::live::warning::LATE_US;
@@ -26,6 +27,7 @@ pub(super) struct Recorder {
     scenario: Scenario,
     /// Name and law of each direction.
     ways: [(String, String); 2],
+    watched: [Watched; 2],
     recorder: tidemark_record::Recorder,
     flows: Flows,
     last: Counters,
@@ -51,6 +53,7 @@ impl Recorder {
         let [to_right, to_left] = names;
         Self {
             ways: [(to_right, right.queue.law()), (to_left, left.queue.law())],
+            watched: Default::default(),
             recorder,
             scenario: scenario.clone(),
             flows: Flows::default(),
@@ -113,8 +116,14 @@ impl HopObserver for Recorder {
     fn handle(&mut self, at: Instant, event: &HopEvent) {
         let event = match *event {
             HopEvent::Came { way, flow, tuple } => Event::Sent { flow: self.flow(way, flow, tuple) },
-            HopEvent::Began { way, waited } => Event::RouterBegan { router: way, waited },
-            HopEvent::Sent { way, size, marked } => Event::RouterSent { router: way, size, marked },
+            HopEvent::Began { way, waited } => {
+                self.watched[way].queue.record(waited);
+                Event::RouterBegan { router: way, waited }
+            }
+            HopEvent::Sent { way, size, marked } => {
+                self.watched[way].carried += size;
+                Event::RouterSent { router: way, size, marked }
+            }
             HopEvent::Left { way, flow, came, size, ecn, waited, in_router } => {
                 let (waited, delay) = (Some(waited), DelaySplit::default());
                 let arrival = Arrival { sent: came, size, ecn, waited, in_routers: in_router, drb: 0, delay };
@@ -154,8 +163,9 @@ impl HopObserver for Recorder {
             empty_under_marks: None,
             uplink_busy_s: None,
         });
-        let names = [0, 1].map(|way: usize| self.ways[way].0.clone());
-        self.running.set(Status::new(&self.scenario.name, names, progress));
+        let ways = [0, 1].map(|way: usize| (self.ways[way].0.clone(), &self.watched[way]));
+        self.running.set(Status::new(&self.scenario.name, ways, progress));
+        self.watched.iter_mut().for_each(|way| way.queue = Distribution::default());
     }
 }
 

@@ -8,10 +8,13 @@ use miette::Result;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use serde::Serialize;
+use tidemark_core::Bytes;
 use tidemark_emu::{HopCounters, HopProgress};
+use tidemark_record::distribution::Distribution;
 
 use crate::live::control::{UNKNOWN, listen, state};
 use crate::live::exposition::{self, Labels, rows};
+use crate::live::past::{Past, drawn};
 use crate::live::web::Source;
 
 rows! {
@@ -32,12 +35,16 @@ rows! {
         lost_by_ports: u64 = Counter("port_drops"),
     }
 
-    /// Counters of one direction.
+    /// One direction.
     #[derive(Clone, Debug, Default, Serialize)]
     struct WayStatus {
         name: String,
         /// Rate of the link now.
         rate_mbps: f64 = Gauge("rate_bits_per_second" * 1e6),
+        /// IP bytes that the link carried.
+        carried_bytes: u64 = Counter("carried_bytes"),
+        /// 95th percentile of the time in the queue over the last interval; absent where no packet left it.
+        queue_p95_ms: Option<f64> = Gauge("queue_delay_p95_seconds" / 1e3),
         /// Packets that arrived.
         packets_in: u64 = Counter("packets_in"),
         /// Packets that left.
@@ -49,13 +56,26 @@ rows! {
     }
 }
 
+drawn! { WayStatus { rate_mbps: Mean, carried_bytes: Last, queue_p95_ms: Maximum, marked: Last, dropped: Last } }
+
+/// Link and queue of a direction, as the packets show them.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// IP bytes that the link carried since the start.
+    pub(super) carried: Bytes,
+    /// Times in the queue since the last sample.
+    pub(super) queue: Distribution,
+}
+
 impl Status {
     /// Reads the state of a hop whose directions have these names.
-    pub(super) fn new(name: &str, ways: [String; 2], progress: &HopProgress<'_>) -> Self {
+    pub(super) fn new(name: &str, ways: [(String, &Watched); 2], progress: &HopProgress<'_>) -> Self {
         let HopCounters { packets_in, packets_out, marked, dropped, .. } = progress.counters;
-        let way = |(way, name): (usize, String)| WayStatus {
+        let way = |(way, (name, watched)): (usize, (String, &Watched))| WayStatus {
             name,
             rate_mbps: progress.rates[way].as_mbps(),
+            carried_bytes: watched.carried.0,
+            queue_p95_ms: watched.queue.quantile(0.95),
             packets_in: packets_in[way],
             packets_out: packets_out[way],
             marked: marked[way],
@@ -85,14 +105,18 @@ impl Collector for Status {
     }
 }
 
-/// State of a running hop, for other threads.
+/// State of a running hop and its past, for other threads.
 #[derive(Default)]
-pub(super) struct Running(Mutex<Status>);
+pub(super) struct Running {
+    now: Mutex<Status>,
+    past: Past<WayStatus>,
+}
 
 impl Running {
-    /// Replaces the state.
+    /// Replaces the state, and adds it to the past.
     pub(super) fn set(&self, status: Status) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        self.past.push(status.t_s, &status.ways);
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     /// State as JSON.
@@ -101,7 +125,7 @@ impl Running {
     }
 
     fn get(&self) -> Status {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Answers at this socket until the process ends.
@@ -119,7 +143,9 @@ impl Running {
 }
 
 impl Source for Running {
-    const PAGE: Option<&'static str> = None;
+    fn past(&self) -> String {
+        self.past.json()
+    }
     fn status(&self) -> Option<String> {
         Some(Self::status(self))
     }
