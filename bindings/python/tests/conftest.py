@@ -15,16 +15,6 @@ COMMAND = Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
 """The command built by `make build`."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: takes long, and is left out where time is short (BRIEF)")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if os.environ.get("BRIEF"):
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
-
-
 @pytest.fixture(autouse=True)
 def in_root(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets tests and doctests name scenarios relative to the repository."""

@@ -39,7 +39,7 @@ impl References {
         }
     }
 
-    /// SSIM of a shown picture, and its frame. Each kept picture is compared once; `None` for a frame that is not kept, or a picture of
+    /// SSIM of a shown picture and the sent one of its frame. Each kept picture is compared once; `None` for a frame that is not kept, or a picture of
     /// another size.
     pub(crate) fn compare(&self, frame: u32, shown: &[u8]) -> Option<f64> {
         let mut kept = self.lock();
