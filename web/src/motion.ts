@@ -110,5 +110,5 @@ export function gridOf({ series }: Report, lanes: Lane[], at: number): number[] 
 /** Words on a lane. */
 export const said = ({ name, share, queued, arrived, marked }: Lane): string => {
   const fields = ECN.flatMap(({ name }, field) => (arrived[field] ? [`${percent(0)((arrived[field] ?? 0) / sum(arrived))} % ${name}`] : []));
-  return `${name}: ${percent(1)(share)} % of the resource blocks, ${count(queued)} packets wait${fields.length > 0 ? ` (${fields.join(", ")})` : ""}, ${count(marked)} marks`;
+  return `${name}: ${percent(1)(share)} % of the resource blocks, packets queued: ${count(queued)}${fields.length > 0 ? ` (${fields.join(", ")})` : ""}, ${count(marked)} marks`;
 };

@@ -24,7 +24,7 @@ describe("a cell in motion", () => {
       expect([lane.name, lane.queued, lane.share]).toEqual(["ue-1", queued[0]?.[at], prb_share[0]?.[at]]);
       expect(lane.arrived).toEqual([0, ect1[0]?.[at], 0, ce[0]?.[at]]);
     }
-    expect(said(laneAt(report, ues, 1, 3.2))).toMatch(/^ue-2: [\d.]+ % of the resource blocks, \d+ packets wait \(\d+ % Not-ECT/);
+    expect(said(laneAt(report, ues, 1, 3.2))).toMatch(/^ue-2: [\d.]+ % of the resource blocks, packets queued: \d+ \(\d+ % Not-ECT/);
   });
 
   test("a queue that stands still has the fields of what leaves it next", () => {

@@ -166,7 +166,7 @@ function Row({ lane: { name, colour, share, queued, arrived, marks }, square, wi
         {percent(1)(share)} % of blocks
       </text>
       <text class="label" y={38}>
-        {count(queued)} packets wait
+        queued: {count(queued)}
       </text>
       <path d={`M${NAMES},5H${width}`} stroke="var(--grid)" />
       <path class="marks" d={marks.map((place) => `M${along(place).toFixed(1)},5h0`).join("")} stroke="var(--text)" stroke-width={6} stroke-linecap="round" />

@@ -218,7 +218,7 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dar
     const at = 77;
     await motion.getByRole("slider", { name: "Time" }).fill(String(at));
     const { prb_share, queued, ce } = data.series.ues;
-    const lanes = [0, 1, 2].map((ue) => `ue-${ue + 1}: ${(100 * (prb_share[ue]?.[at] ?? 0)).toFixed(1)} % of the resource blocks, ${queued[ue]?.[at]} packets wait`);
+    const lanes = [0, 1, 2].map((ue) => `ue-${ue + 1}: ${(100 * (prb_share[ue]?.[at] ?? 0)).toFixed(1)} % of the resource blocks, packets queued: ${queued[ue]?.[at]}`);
     for (const lane of lanes) assert.ok((await state()).replaceAll("\u2009", "").includes(lane), `${await state()}: ${lane}`);
     assert.equal((await readouts(page))[0]?.place, `${(data.series.t_s[at] ?? 0).toFixed(2)} s`, "the plots follow");
     const counts = await motion.locator(".blocks path, .lane path").evaluateAll((paths) => paths.map((path) => (path.getAttribute("d") ?? "").split("M").length - 1));
