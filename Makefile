@@ -243,6 +243,7 @@ schema: build
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test it reference::
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-record --test reference
+	$(CARGO) test --locked --package tidemark-marker --features serde --test it reference::
 	$(CARGO) test --locked --package tidemark-senders --test it declared::
 	python3 -B tests/docs/c_interface.py
 

@@ -21,10 +21,10 @@ BOOK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", DOCS.parent / "target"), 
 PARTS = {
     "Start": ["start", "guide/installing", "glossary"],
     "Guides": ["guide/*"],
-    "How it works": ["concepts/*", "reference/cell", "reference/laws", "reference/threats", "reference/relocation"],
+    "How it works": ["concepts/life-of-a-packet", "concepts/life-of-a-report", "concepts/parts-of-a-delay", "concepts/laws", "concepts/cell", "concepts/*"],
     "Findings": ["measured/README", *(f"measured/{name}" for name in ("gate", "front", "choosing", "senders", "live")), "reproduction/README",
                  "measured/*"],
-    "Reference": [f"reference/{name}" for name in ("scenario", "study", "command", "results", "controllers", "c-interface")],
+    "Reference": [f"reference/{name}" for name in ("scenario", "study", "command", "results", "laws", "controllers", "c-interface")],
     "Decisions": ["ARCHITECTURE", "CONTRIBUTING", "decisions/README", "decisions/*"],
 }
 """Parts of the book in their order, each with its pages."""

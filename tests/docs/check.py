@@ -38,7 +38,7 @@ BUDGETS = "results/performance/budgets.csv"
 SPEED = "docs/measured/performance.md"
 """The page with a section for each budget."""
 
-THREATS = "docs/reference/threats.md"
+THREATS = "docs/concepts/threats.md"
 """The page each of whose threats, an item of a list in bold, names a test."""
 
 HISTORY = frozenset({"CHANGELOG.md", "results/book/pages.csv"})
@@ -47,7 +47,7 @@ HISTORY = frozenset({"CHANGELOG.md", "results/book/pages.csv"})
 TO_BE_WRITTEN = "docs/guide/adding-a-"
 """Prefix of the pages that name files which their reader writes."""
 
-BUILT = tuple(f"docs/reference/{name}.md" for name in ("scenario", "study", "command", "results", "controllers", "c-interface"))
+BUILT = tuple(f"docs/reference/{name}.md" for name in ("scenario", "study", "command", "results", "laws", "controllers", "c-interface"))
 """Pages generated from declarations below book/ of Cargo's target folder, which are not in git."""
 
 MAX_WORDS = 60_000

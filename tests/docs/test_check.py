@@ -136,21 +136,21 @@ class Tests(unittest.TestCase):
 
     def faults(self, row: str) -> list[str]:
         page = f"{row}\n"
-        return faults(docs__README_md="[a](reference/threats.md)", docs__reference__threats_md=page, src__a_rs=self.SOURCE)
+        return faults(docs__README_md="[a](concepts/threats.md)", docs__concepts__threats_md=page, src__a_rs=self.SOURCE)
 
     def test_a_test_that_is_there_is_right(self):
         self.assertEqual(self.faults("- **Bytes**: nothing.\n  `there` in [a.rs](../../src/a.rs)."), [])
 
     def test_a_test_that_is_gone_is_a_fault(self):
         self.assertEqual(self.faults("- **Bytes**: nothing.\n  `gone` in [a.rs](../../src/a.rs)."),
-                         ["docs/reference/threats.md:2: src/a.rs has no test gone"])
+                         ["docs/concepts/threats.md:2: src/a.rs has no test gone"])
 
     def test_a_function_that_is_no_test_is_a_fault(self):
         self.assertEqual(len(self.faults("- **Bytes**: `helper` in [a.rs](../../src/a.rs).")), 1)
 
     def test_a_threat_without_a_test_is_a_fault(self):
         self.assertEqual(self.faults("- **Bytes**: [a.rs](../../src/a.rs)."),
-                         ["docs/reference/threats.md:1: the threat names no test, as `name` in [file](path)"])
+                         ["docs/concepts/threats.md:1: the threat names no test, as `name` in [file](path)"])
 
     def test_a_test_in_python_begins_with_its_prefix(self):
         page = "[m](README.md) `test_a` in [t.py](../t.py), `other` in [t.py](../t.py)"

@@ -5,6 +5,8 @@ import pathlib
 import sys
 import unittest
 
+import check
+
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDER = ROOT / "results"
 
@@ -21,7 +23,7 @@ class Index(unittest.TestCase):
     def test_each_line_says_page_command_commit_and_machine(self):
         for line in self.lines:
             self.assertTrue(all(line.values()), line)
-            self.assertTrue((ROOT / line["page"]).is_file(), line)
+            self.assertTrue(line["page"] in check.BUILT or (ROOT / line["page"]).is_file(), line)
 
 
 class Tables(unittest.TestCase):

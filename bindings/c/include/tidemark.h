@@ -1328,7 +1328,7 @@ TIDEMARK_NOEXCEPT;
 /**
  * Writes a UE's TCP connections for the CU-UP to which it moves: the agreed ECN mode, the additions to the counters in their
  * acknowledgements, and the marks that no acknowledgement has carried yet. Without this state the senders would read false marks.
- * The bytes are the same on every machine (docs/reference/relocation.md).
+ * The bytes are the same on every machine (docs/concepts/relocation.md).
  *
  * `len` becomes the length of the state in bytes, also with BUFFER_TOO_SMALL. To get only the length, pass a null `buffer` and a `capacity` of 0.
  * It is 12 bytes and 136 for each connection. The UE itself does not change. Export after its last uplink packet here: marks

@@ -142,7 +142,6 @@ impl tidemark_marker::Law for PythonLaw {
     /// Default properties, of a law that decides on arrival; a law in Python sets its own.
     const PROPERTIES: Properties = Properties {
         name: "python",
-        section: "python",
         acts_on: "values that its code reads",
         signals_to: "flows that its code marks",
         decides: Decides::OnArrival,

@@ -160,7 +160,7 @@ fn proportional_fair_promises_shares_and_no_delays() {
             widest = widest.max(if load < 1.0 { spread(&outcomes) } else { 0.0 });
         }
     }
-    assert!(widest > SPREAD, "then docs/reference/cell.md can promise more: {widest}");
+    assert!(widest > SPREAD, "then docs/concepts/cell.md can promise more: {widest}");
     // A round of 27 UEs by whole slots takes 62 ms of the default window's 100: an average is low there because its UE's turn is long ago.
     for (rbg_size, is_fair) in [(None, true), (Some(51), false)] {
         let config = CellConfig { rbg_size, ..cell("DSUUU", SchedulerConfig::ProportionalFair(Default::default())) };

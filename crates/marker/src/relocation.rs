@@ -1,7 +1,7 @@
 //! Connections of a UE as bytes, for the CU-UP to which it moves.
 //!
 //! The bytes are a [`Header`], then a [`Record`] for each connection, in ascending order. Numbers are big-endian. Unused fields are zero, so
-//! that each state has only one form. The structs define the layout, and `docs/reference/relocation.md` documents it.
+//! that each state has only one form. The structs define the layout, and `docs/concepts/relocation.md` documents it.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -328,7 +328,7 @@ mod tests {
         });
         record.sort_unstable();
         let header = fields! { 0, Header: magic version connections length; };
-        let page = include_str!("../../../docs/reference/relocation.md");
+        let page = include_str!("../../../docs/concepts/relocation.md");
         let mut rows = page.lines().filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit());
         for (fields, end) in [(&header[..], size_of::<Header>()), (&record, size_of::<Record>())] {
             let ends = fields.iter().skip(1).map(|(offset, _)| *offset).chain([end]);

@@ -23,7 +23,6 @@ struct Square(SquareConfig);
 impl Law for Square {
     const PROPERTIES: Properties = Properties {
         name: "square",
-        section: "square",
         acts_on: "predicted sojourn",
         signals_to: "L4S",
         decides: Decides::OnArrival,

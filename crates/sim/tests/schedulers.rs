@@ -1,4 +1,4 @@
-//! Shares and delays of our schedulers beside those of 5G-LENA's, which were measured behind its own interface: docs/reference/cell.md.
+//! Shares and delays of our schedulers beside those of 5G-LENA's, which were measured behind its own interface: docs/concepts/cell.md.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,18 @@
-//! CoDel (RFC 8289) on packets that leave the queue, which TC-RAN places between SDAP and PDCP. `codel` drops; see also `ecn-codel`.
+//! CoDel on packets that leave the queue. Once the sojourn has stayed above `target` (5 ms) for `interval` (100 ms), a
+//! packet is dropped, and the next one after `interval / sqrt(count)`.
 //!
-//! The caller asks once for each packet that leaves, and after a drop asks again for the next at the same time. This repetition is
-//! the inner loop of RFC 8289.
+//! ```text
+//! next drop = last drop + interval / sqrt(count)
+//! ```
+//!
+//! A queue of at most `max_packet` (1514 B, one full frame) does not count. While a queue is held at one length, the share
+//! grows with time and not with the length.
+//!
+//! ![codel](laws/codel.svg)
+//!
+//! Source: RFC 8289 5; TC-RAN puts it between SDAP and PDCP. In RLC's queue a drop leaves a hole in PDCP's SNs, for which
+//! the receiver waits. `rlc.numbering = "on-leaving"` with `rlc.paced` is TC-RAN's queue above PDCP
+//! ([RLC and PDCP](../concepts/cell.md#rlc-and-pdcp)).
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -62,7 +73,6 @@ impl Configured for Codel {
 impl Law for Codel {
     const PROPERTIES: Properties = Properties {
         name: "codel",
-        section: "codel-and-ecn-codel",
         acts_on: "time that the sojourn stays above a target",
         signals_to: "all, by drops",
         decides: Decides::OnLeaving,
@@ -77,6 +87,9 @@ impl Law for Codel {
 }
 
 /// State of RFC 8289 5, and what it signals with.
+///
+/// The caller asks once for each packet that leaves, and after a drop asks again for the next at the same time. This repetition is
+/// the inner loop of RFC 8289.
 pub(crate) struct ControlLaw {
     config: CodelConfig,
     ecn: bool,

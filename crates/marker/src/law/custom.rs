@@ -90,7 +90,6 @@ mod tests {
     impl<const NAME: char> Law for Never<NAME> {
         const PROPERTIES: Properties = Properties {
             name: if NAME == 'a' { "a" } else { "b" },
-            section: "never",
             acts_on: "nothing",
             signals_to: "nobody",
             decides: Decides::OnArrival,

@@ -1,4 +1,9 @@
-//! The head drop of the cell in Brunello et al. section IV-B.
+//! Head drop: above `above` (100 ms) the oldest packet is dropped and the next is sent. Above `flush_above` (500 ms)
+//! packets are dropped until one is below it.
+//!
+//! ![drop-head](laws/drop-head.svg)
+//!
+//! Source: Brunello et al., section IV-B.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
@@ -52,7 +57,6 @@ impl Configured for DropHead {
 impl Law for DropHead {
     const PROPERTIES: Properties = Properties {
         name: "drop-head",
-        section: "drop-head",
         acts_on: "sojourn",
         signals_to: "all, by drops",
         decides: Decides::OnLeaving,

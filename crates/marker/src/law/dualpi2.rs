@@ -1,7 +1,33 @@
-//! DualPI2 on the single queue of a DRB: the signalling of RFC 9332 without its second queue.
+//! DualPI2 on the single queue of a DRB: the signalling of RFC 9332 without its second queue. Marks are set at PDCP, on the
+//! newest packet, from the age of the oldest.
 //!
-//! Marks are set at PDCP, on the newest packet, from the age of the oldest. L4Span is compared with this law
-//! (section 6.3.1): it has a threshold made for wires, on a radio.
+//! ```text
+//! p' += alpha (delay - target) + beta (delay - previous delay)      every `t_update`
+//! p_classic = p'^2,   p_l4s = max( native ramp, coupling p' )
+//! ```
+//!
+//! Where `coupling p'` exceeds 1 marks no longer suffice: every class is dropped with `p'^2`, and classic packets are not
+//! marked any more. A queue held above its target drives `p'` there, which is why drops take over in the picture.
+//!
+//! ![dualpi2](laws/dualpi2.svg)
+//!
+//! Source: RFC 9332 2.5 and appendix A, and Linux' `sch_dualpi2` where they differ. `DualQueue` has both queues, with
+//! weighted or time-shifted scheduling, for links on a wire. From the RFC are `target` = 15 ms, `alpha` = 0.16 Hz and
+//! `coupling` = 2, its `k`. From Linux are `t_update` = 16 ms and `beta` = 3.2 Hz; the RFC's formula gives 3.0. L4Span is
+//! compared with this law (section 6.3.1).
+//!
+//! - While less than two packets of 1500 bytes are queued `p'` applies to no packet, as in Linux: a drop would leave the
+//!   link idle. The RFC has no such rule. On a DRB the two packets are those that the marker estimates in front.
+//! - The native ramp is RFC 9332's `laqm`, from `min_th` = 800 us over `range` = 400 us. Linux has a step at 1 ms:
+//!   `min_th = "1 ms"` with `range = "0 s"`.
+//! - ECT(0) is marked and not dropped, unless `mark_classic` is off.
+//! - A `DualQueue`'s weighted scheduler has a credit that is charged for what is sent and not for drops. It begins anew
+//!   once both queues are empty.
+//!
+//! Marks are random, as in Linux. `marks = "regular"` is the RFC's `recur()`: likelihoods add up packet by packet, for L4S
+//! packets and for all others apart. Whenever the sum exceeds 1 that packet is marked or dropped, and 1 is taken off. The
+//! share of marks is the same, without bunches and gaps. A router's `dualpi2` has it too:
+//! `queue = { discipline = "dualpi2", aqm = { marks = "regular" } }`.
 
 use tidemark_core::Probability;
 
@@ -30,7 +56,6 @@ impl Configured for DualPi2 {
 impl Law for DualPi2 {
     const PROPERTIES: Properties = Properties {
         name: "dualpi2",
-        section: "dualpi2",
         acts_on: "head-of-line delay",
         signals_to: "all",
         decides: Decides::OnArrival,

@@ -1,4 +1,9 @@
-//! CoDel (RFC 8289) on packets that leave the queue, which marks ECT packets and drops others.
+//! CoDel that marks: [`codel`](#codel), but for packets that are ECT, which are marked where it drops. The rest is dropped.
+//!
+//! ![ecn-codel](laws/ecn-codel.svg)
+//!
+//! Source: RFC 8289 5. A marked packet leaves and no other is looked at, so the next time is set at once, as in Linux'
+//! CoDel.
 
 use crate::law::codel::{CodelConfig, ControlLaw};
 use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Properties};
@@ -17,8 +22,7 @@ impl Configured for EcnCodel {
 impl Law for EcnCodel {
     const PROPERTIES: Properties = Properties {
         name: "ecn-codel",
-        section: "codel-and-ecn-codel",
-        acts_on: "the same",
+        acts_on: "time that the sojourn stays above a target",
         signals_to: "all: ECT by marks, others by drops",
         decides: Decides::OnLeaving,
         looks_at_head: false,

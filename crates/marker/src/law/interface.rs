@@ -37,8 +37,6 @@ pub trait Law: Send + 'static {
 pub struct Properties {
     /// Name in a scenario, in kebab case.
     pub name: &'static str,
-    /// Link to the law's section in the reference of laws, without `#`.
-    pub section: &'static str,
     /// Measure of the queue that the law acts on.
     pub acts_on: &'static str,
     /// Flows that the law signals to.

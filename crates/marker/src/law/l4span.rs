@@ -1,5 +1,36 @@
-//! The marking of L4Span (section 4.2). L4S flows are marked with the probability that the sojourn time exceeds a threshold. Classic
-//! flows are marked with the probability at which their rate matches the radio's. Flows that share a DRB get coupled probabilities.
+//! Marking of L4Span (section 4.2). An L4S packet is marked with the probability that the queue in front of it takes longer
+//! than `tau_s`. F1-U reports give the backlog `N` and the egress rate ([how](../concepts/life-of-a-report.md)), with the
+//! mean `r` and the deviation `sigma` (Eqs. 3 and 4). `s` is the size of the packet, `Phi` the normal distribution.
+//!
+//! ```text
+//! p_l4s = Phi( ((N + s) / tau_s - r) / sigma )              (Eq. 1; a step where sigma is 0)
+//! sojourn = N / r                                            (Eq. 5)
+//! ```
+//!
+//! ![l4span, an L4S flow](laws/l4span.svg)
+//!
+//! A classic flow is marked with the probability at which its rate matches the radio's. `K` follows from the sender's
+//! decrease `beta`.
+//!
+//! ```text
+//! p_classic = ( MSS K / (RTT r) )^2,   K = (1 + beta) / 2 sqrt(2 / (1 - beta^2))      (Eq. 2)
+//! ```
+//!
+//! `RTT` is the handshake's plus the sojourn. Where no handshake was seen it is twice the sojourn, as in the picture. Under
+//! Eq. 2 as printed a queue stays at whatever length it has reached. Above `tau_classic` the rate to match falls with the
+//! sojourn, so that the queue shrinks; this is the rise to the right.
+//!
+//! ![l4span, a classic flow](laws/l4span-classic.svg)
+//!
+//! While one DRB has flows of both classes they are coupled: `p_l4s = (2 / K) sqrt(p_classic)` (section 4.2.3). `shared`
+//! has the four cases of Fig. 16. The picture has a flow of each class, packet by packet in turn. With `not_ect = "drop"`
+//! what has no ECN is dropped with the probability of a classic flow's mark.
+//!
+//! ![l4span, an L4S and a classic flow in one DRB](laws/l4span-shared.svg)
+//!
+//! Source: L4Span, section 4.2. Its Eq. 1 has the inequality the other way round ([errata](../errata.md)). Six additions
+//! are not the paper's ([which and why](../concepts/laws.md#what-l4span-adds-to-its-paper)); `as_printed = true` switches
+//! them off, in the law and in its estimate.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds, normal_cdf};
 
@@ -57,7 +88,7 @@ pub struct L4SpanConfig {
     pub not_ect: NotEctRule,
     /// Rule for L4S and classic flows in one DRB. Default: coupled.
     pub shared: SharedRule,
-    /// True for the paper's equations alone, without the six additions listed in docs/reference/laws.md. Default: no.
+    /// True for the paper's equations alone, without the six additions listed in docs/concepts/laws.md. Default: no.
     pub as_printed: bool,
 }
 
@@ -126,7 +157,6 @@ impl Configured for L4Span {
 impl Law for L4Span {
     const PROPERTIES: Properties = Properties {
         name: "l4span",
-        section: "l4span",
         acts_on: "predicted sojourn, egress rate",
         signals_to: "L4S, classic, by configuration Not-ECT",
         decides: Decides::OnArrival,

@@ -25,7 +25,6 @@ pub use recurrence::Recurrence;
 /// The law that does nothing.
 const NONE: Properties = Properties {
     name: "none",
-    section: "none",
     acts_on: "nothing",
     signals_to: "nobody",
     decides: Decides::Never,
@@ -182,7 +181,6 @@ impl LawConfig {
     /// impl Law for Square {
     ///     const PROPERTIES: Properties = Properties {
     ///         name: "square",
-    ///         section: "square",
     ///         acts_on: "head-of-line delay",
     ///         signals_to: "L4S",
     ///         decides: Decides::OnArrival,

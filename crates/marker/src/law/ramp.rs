@@ -1,7 +1,20 @@
-//! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2).
+//! Ramp between two thresholds, with memory.
 //!
-//! Only L4S flows are marked by default, because the papers that use this law do not mark classic flows. The queue can also drop its oldest
-//! packet, of any flow, as in the paper (section IV-B).
+//! ```text
+//! tmp = clamp((delay - low) / (high - low), 0, 1)
+//! p = alpha tmp + (1 - alpha) p            every `interval`
+//! ```
+//!
+//! ![ramp](laws/ramp.svg)
+//!
+//! Source: Brunello et al., section IV-A, Eqs. 1 and 2, and section V for `low` = 5 ms (`l4sLowTh`) and `high` = 10 ms
+//! (`l4sHighTh`). `interval` is their `dT`, 5 ms; `alpha` is 0.25, and 1 is without memory.
+//!
+//! - `delay` is `head-of-line`: what a DU can report, and between reports what is estimated to be queued
+//!   ([how](../concepts/life-of-a-report.md)). With `sojourn` it is Eq. 5's prediction.
+//! - Classic flows are left alone, as in the papers that use this law, unless `classic` is set.
+//! - `drop` adds head drops, of any flow, as by [`drop-head`](#drop-head): section IV-E has 'no special RLC buffer handling
+//!   for L4S other than that ECN marking is added'. It needs the RLC queue, so a CU alone refuses it.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -126,7 +139,6 @@ const WITH_DROPS: Properties = Properties { decides: Decides::OnBoth, marks_repo
 impl Law for Ramp {
     const PROPERTIES: Properties = Properties {
         name: "ramp",
-        section: "ramp",
         acts_on: "delay between two thresholds, with memory",
         signals_to: "L4S, by configuration classic",
         decides: Decides::OnArrival,

@@ -1,4 +1,13 @@
-//! The step: every L4S packet is marked while the delay exceeds a threshold. Classic flows are not marked.
+//! Step: every L4S packet is marked while the delay exceeds a threshold. Classic flows are not marked.
+//!
+//! ```text
+//! p = 1 where delay > threshold, else 0
+//! ```
+//!
+//! ![step](laws/step.svg)
+//!
+//! Source: the usual marking of L4S queues on wires, with the usual `threshold` of 1 ms. The slots of a radio are enough to
+//! fill the queue above 1 ms now and then. `delay` is as for [`ramp`](#ramp).
 
 use tidemark_core::{ConfigError, Duration};
 
@@ -47,7 +56,6 @@ impl Configured for Step {
 impl Law for Step {
     const PROPERTIES: Properties = Properties {
         name: "step",
-        section: "step",
         acts_on: "delay above one threshold",
         signals_to: "L4S",
         decides: Decides::OnArrival,

@@ -1,14 +1,39 @@
-//! Tide: evenly spaced marks for both classes, from one measure of the queue.
+//! Tide: evenly spaced marks for both classes, from one measure of the queue, its height `h`. Marks begin where the queue
+//! takes as long as the threshold to leave. At a tenth above that there are as many marks as hold one sender to the radio's
+//! rate.
 //!
-//! Marks begin when the queue takes longer than a threshold to drain. If it takes a tenth longer, there are enough marks to cut one sender
-//! to the rate of the radio. The queue is measured in two ways:
+//! ![Share of packets that tide marks against the queue](laws/tide.svg)
 //!
-//! - For L4S flows alone it is the least backlog of the last round trip. A backlog that is gone within a round trip was a burst, the turn
-//!   of another UE, a fade or a late report. No cut could have avoided it, and Prague regains only a segment per round trip. (RFC 8289
-//!   also separates good from bad queues by the minimum over an interval.)
-//! - For a DRB with classic flows it is the current backlog. A classic sender is cut seldom, and fills a queue between two cuts.
+//! ```text
+//! h = Q / (r begin) - 1,   W = r_avg RTT + N
+//! x = clamp(h max(20 MSS / W, 1/9), 0, 1)
+//! L4S flow alone          p = x,         Q = N_min, r = r_egress, begin = tau_s
+//! L4S beside classic      p = x,         Q = N,     r = r_avg,    begin = tau_s + classic_margin
+//! classic, alone or not   p = max( x^2 / 4, R (1.054 x / sqrt(6))^(4/3) ),   the same Q, r and begin
+//! ```
 //!
-//! The odds for a classic packet give Reno or CUBIC the window that Prague has at the L4S odds.
+//! `N` is the backlog before the packet. `N_min` is the least backlog of the last one to two rounds; a round lasts `RTT`
+//! and seven reports at least. `r_avg` is the rate averaged over a few round trips, and `RTT` is 38 ms. `R` is the round
+//! trip of the flow's handshake, 38 ms where it was not seen, with the wait `Q / r`. Except for an L4S flow alone, `x` is
+//! multiplied by `(RTT + Q / r) / R` before it is clamped: windows in proportion to the round trips give equal rates.
+//!
+//! - **An L4S flow alone** is marked for the queue that has lasted a round trip. What is gone within one is a burst, the
+//!   turn of another UE, a fade or a late report: no cut could have kept it away (RFC 8289 3.1).
+//! - **A classic flow** is marked for all of the queue: it cuts its rate seldom, and fills the queue between two cuts.
+//! - **A classic packet's odds** leave Reno or CUBIC, whichever takes more, the window that a Prague has at `x`
+//!   (RFC 9332 2.1).
+//! - **Marks are evenly spaced.** The odds of a class add up, and the packet that takes the sum to 1 is marked. No number
+//!   is drawn.
+//!
+//! Nothing is marked
+//!
+//! - without an estimate: no report yet, none for `report_timeout`, or reports whose SNs do not match;
+//! - if the packet is Not-ECT;
+//! - where the queue takes less than `begin` to leave: an empty one is never marked, however slow the radio;
+//! - of an L4S flow alone whose queue was that short within the last round or two.
+//!
+//! Source: this project. [Where its constants come from, and modes](../concepts/laws.md#where-the-constants-of-tide-come-from);
+//! [how it was chosen](../decisions/53-tide-where-nobody-names-a-law.md).
 
 mod standing;
 
@@ -116,7 +141,6 @@ impl Configured for Tide {
 impl Law for Tide {
     const PROPERTIES: Properties = Properties {
         name: "tide",
-        section: "tide",
         acts_on: "predicted sojourn of the backlog or its standing part",
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,

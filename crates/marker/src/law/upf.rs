@@ -1,8 +1,11 @@
-//! Marking at the UPF (TS 23.501 5.37.3, TS 29.244 5.38.1). The RAN measures congestion and reports it as a percentage. The
-//! UPF marks that share of the flow's packets until the next report.
+//! Marking at the UPF. The RAN turns its queue into a percentage by a [`ramp`](#ramp) and reports it to the UPF every
+//! `report_interval` (10 ms). The UPF marks that share of the packets until the next report. `report_delay` (10 ms, at most
+//! 32 intervals) lies between measuring and the UPF's first mark. While a queue is held at one length, the law is the ramp.
 //!
-//! The RAN computes the percentage from its queue with a ramp, and sends it in hundredths of a percent (TS 38.415 5.5.3,
-//! 0 to 10000). The reports have a period and a delay: the cost of this loop compared with marking in the RAN.
+//! ![upf](laws/upf.svg)
+//!
+//! Source: TS 23.501 5.37.3, TS 29.244 5.38.1; congestion information in hundredths of a percent, 0 to 10000, after
+//! TS 38.415 5.5.3. [What the loop's delay costs](../concepts/laws.md#what-the-loop-of-upf-costs).
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
@@ -88,7 +91,6 @@ impl Configured for Upf {
 impl Law for Upf {
     const PROPERTIES: Properties = Properties {
         name: "upf",
-        section: "upf",
         acts_on: "a ramp's percentage, which the RAN reports late",
         signals_to: "L4S",
         decides: Decides::OnArrival,

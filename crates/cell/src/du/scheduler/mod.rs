@@ -383,13 +383,13 @@ mod tests {
 
     #[test]
     fn every_scheduler_has_a_name_of_its_own_and_is_described() {
-        let (all, page) = (SchedulerConfig::all(), include_str!("../../../../../docs/reference/cell.md"));
+        let (all, page) = (SchedulerConfig::all(), include_str!("../../../../../docs/concepts/cell.md"));
         for (index, scheduler) in all.iter().enumerate() {
             assert_eq!(scheduler.validate(), Ok(()));
             assert!(all[..index].iter().all(|other| other.name() != scheduler.name()), "{} twice", scheduler.name());
             let row =
                 page.lines().find(|line| line.starts_with("| `") && line.contains(&format!("`{}`", scheduler.name())));
-            assert!(row.is_some(), "docs/reference/cell.md has no row for `{}`", scheduler.name());
+            assert!(row.is_some(), "docs/concepts/cell.md has no row for `{}`", scheduler.name());
         }
     }
 }
