@@ -238,12 +238,11 @@ pub(crate) fn len(connections: usize) -> usize {
     size_of::<Header>() + connections * size_of::<Record>()
 }
 
-/// Writes a state, whose length the buffer has.
-pub(crate) fn write(buffer: &mut [u8], records: impl Iterator<Item = Record>) {
+/// Writes a state. `None` for a buffer that is not a header and whole records.
+pub(crate) fn write(buffer: &mut [u8], records: impl Iterator<Item = Record>) -> Option<()> {
     let length = buffer.len();
-    // The caller sized the buffer for the header and whole records: neither of the two fails.
-    let Ok((header, body)) = Header::mut_from_prefix(buffer) else { return };
-    let Ok(body) = <[Record]>::mut_from_bytes(body) else { return };
+    let (header, body) = Header::mut_from_prefix(buffer).ok()?;
+    let body = <[Record]>::mut_from_bytes(body).ok()?;
     *header = Header {
         magic: MAGIC,
         version: VERSION.into(),
@@ -254,6 +253,7 @@ pub(crate) fn write(buffer: &mut [u8], records: impl Iterator<Item = Record>) {
     body.iter_mut().zip(records).for_each(|(place, record)| *place = record);
     // Flow tables have an order that depends on the secret: the same connections are the same bytes.
     body.sort_unstable_by(|one, other| one.as_bytes().cmp(other.as_bytes()));
+    Some(())
 }
 
 /// Reads the records of a state and hands each to `restore`.

@@ -27,7 +27,7 @@ impl Ue {
             .drbs
             .with_ids()
             .flat_map(|(drb, marker)| marker.flows.export().map(move |record| Record { drb: drb.0, ..record }));
-        relocation::write(buffer.get_mut(..length)?, records);
+        relocation::write(buffer.get_mut(..length)?, records)?;
         Some(length)
     }
 
