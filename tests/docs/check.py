@@ -10,8 +10,8 @@
    names one.
 6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row names.
 7. The pages below docs/ have no more words than `MAX_WORDS`, short lines, short cells, short sentences. Guides are short, and
-   so are the findings, at most `MAX_FINDINGS`: their title is a question, and they have one table,
-   one picture, and one line that repeats them with its commit.
+   so are the findings, at most `MAX_FINDINGS`: their title is a question, their first line its answer, and they have one
+   table, one picture, and one line that repeats them with its commit.
 
 Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
 Pictures below `DRAWN` are drawn by `make book`, which fails for one that nothing draws.
@@ -83,7 +83,7 @@ MAX_LINES, MAX_ROWS = 90, 12
 HEADINGS = ("## Where it falls short", "## Repeat it")
 """Sections of each finding."""
 
-COMMIT = re.compile(r"^    .*# .*as of [0-9a-f]{7,}$")
+COMMIT = re.compile(r"^    .*# .*as of ([0-9a-f]{7,})$")
 """The line of a finding with the command that repeats it and the commit of its data."""
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -247,15 +247,18 @@ def form(file: str, page: str):
         yield f"{file}:1: the title of a finding is a question"
     if (pictures := sum(line.startswith("![") for line in lines)) != 1 or tables != 1:
         yield f"{file}:1: {tables} tables and {pictures} pictures where a finding has one of each: the rest is data"
-    if (commits := sum(bool(COMMIT.match(line)) for line in lines)) != 1:
-        yield f"{file}:1: {commits} lines that repeat it say `# as of COMMIT` where a finding has one"
+    if not (lines[2:] and lines[2].startswith("**")):
+        yield f"{file}:3: the first line of a finding answers its title, in bold"
+    commits = [match[1] for line in lines if (match := COMMIT.match(line))]
+    if len(commits) != 1 or page.count(commits[0]) != 1:
+        yield f"{file}:1: {len(commits)} lines that repeat it say `# as of COMMIT` where a finding has one, and names its commit once"
     yield from (f"{file}:1: a finding lacks the heading `{heading}`" for heading in HEADINGS if heading not in lines)
 
 
 def long_sentences(page: str) -> int:
-    """Gives the number of words of the sentence at a page's 90th percentile. List items count as sentences."""
-    text = re.sub(r"(?:^(?:\||#|    |<!--|!\[).*$)|(?:^\s*(?:[-*]|\d+\.) )", ". ", page, flags=re.M)
-    counts = sorted(len(one.split()) for one in re.split(r"(?<=[.?!:;])\s+", shown(text.replace("\n", " "))) if len(one) > 1)
+    """Gives the number of words of the sentence at a page's 90th percentile. List items count as sentences, code does not."""
+    text = re.sub(r"^(?:(?:\||#|<!--|!\[).*|[ ]*)$|^ *(?:[-*]|\d+\.) ", "\0", "\n".join(prose(page)), flags=re.M)
+    counts = sorted(len(one.split()) for one in re.split(r"(?<=[.?!])\s+|\0", shown(text.replace("\n", " "))) if len(one) > 1)
     return counts[len(counts) * 9 // 10] if counts else 0
 
 

@@ -87,9 +87,10 @@ class Built(unittest.TestCase):
 class Form(unittest.TestCase):
     REST = "\n\n![a](a/a.svg)\n\n## Where it falls short\n\n## Repeat it\n\n    run a     # as of 1234567\n"
     TABLE = "| a |\n" * 3
+    ANSWERED = "# Is it?\n\n**It is.**\n\n"
 
     def faults(self, page: str) -> list[str]:
-        page += ("" if "| " in page else f"\n\n{self.TABLE}") + self.REST
+        page = page.replace("# Is it?\n", self.ANSWERED, 1) + ("" if "| " in page else f"\n\n{self.TABLE}") + self.REST
         return [fault.partition(": ")[2] for fault in check.form("docs/measured/a.md", page)]
 
     def test_a_short_page_that_answers_a_question_is_right(self):
@@ -97,11 +98,11 @@ class Form(unittest.TestCase):
 
     def test_a_finding_has_one_table_one_picture_and_its_sections(self):
         self.assertIn("2 tables and 1 pictures", self.faults(f"# Is it?\n{self.TABLE}\n{self.TABLE}")[0])
-        self.assertEqual(len(list(check.form("docs/measured/a.md", "# Is it?\n"))), 4)
+        self.assertEqual(len(list(check.form("docs/measured/a.md", "# Is it?\n"))), 5)
         self.assertEqual(list(check.form("docs/guide/a.md", "# Do it\n")), [])
 
     def test_an_eleventh_finding_is_a_fault(self):
-        pages = {f"docs__measured__{name}_md": f"# Is it?\n{self.TABLE}{self.REST}" for name in "abcdefghijk"}
+        pages = {f"docs__measured__{name}_md": f"{self.ANSWERED}{self.TABLE}{self.REST}" for name in "abcdefghijk"}
         drawn = "\n".join(f"[{name}](measured/{name}.md)" for name in "abcdefghijk")
         self.assertEqual(faults(docs__README_md=drawn, **pages), ["docs/measured/:1: 11 findings where 10 are the bound: two are one, or one is a page of another kind"])
         del pages["docs__measured__k_md"]
@@ -112,7 +113,15 @@ class Form(unittest.TestCase):
         self.assertEqual(self.faults("# Is it?\n| " + "x" * 61 + " | y |"), ["a cell of more than 60 characters: " + "x" * 61])
         self.assertEqual(self.faults("# Is it?\n" + "| a |\n" * 16), ["a table of more than 12 rows: the rest is data"])
         self.assertEqual(self.faults("# Is it?\n" + "\n" * 80 + "a"), ["a finding of more than 90 lines"])
-        self.assertEqual(self.faults("# It is"), ["the title of a finding is a question"])
+        self.assertEqual(self.faults("# It is\n\n**So.**\n"), ["the title of a finding is a question"])
+
+    def test_the_first_line_of_a_finding_answers_in_bold(self):
+        answer = "the first line of a finding answers its title, in bold"
+        page = f"# Is it?\n\nIt may be.\n{self.TABLE}{self.REST}"
+        self.assertEqual(list(check.form("docs/measured/a.md", page)), [f"docs/measured/a.md:3: {answer}"])
+
+    def test_a_finding_names_its_commit_once(self):
+        self.assertIn("names its commit once", self.faults("# Is it?\nAs of 1234567.\n")[0])
 
     def test_nine_in_ten_sentences_are_short(self):
         short, long = "It is so.\n", "It is\n" + "very\n" * 40 + "so.\n"
@@ -120,7 +129,11 @@ class Form(unittest.TestCase):
         self.assertIn("a tenth of the sentences", self.faults("# Is it?\n\n" + short * 5 + long)[0])
 
     def test_items_of_a_list_are_sentences(self):
-        self.assertLess(check.long_sentences("- one two three\n- four five six\n" * 20), 5)
+        self.assertEqual(check.long_sentences("- one two three\n- four five six\n" * 20), 3)
+
+    def test_code_is_no_sentence_and_a_colon_ends_none(self):
+        self.assertEqual(check.long_sentences("One two:\n\n```\na b c d e f\n```\n\n    a b c d e f\n"), 2)
+        self.assertEqual(check.long_sentences("One two: three four; five six."), 6)
 
     def test_a_link_in_a_cell_counts_as_its_text(self):
         self.assertEqual(self.faults("# Is it?\n| [a](" + "x" * 200 + ") |"), [])
