@@ -13,7 +13,7 @@ import pathlib
 import statistics
 
 HERE = pathlib.Path(__file__).parent
-# Half of a confidence interval of 95 % in standard errors, of five values (Student's t with four degrees of freedom).
+# Half-width of a 95 % confidence interval in standard errors, of five values (Student's t with four degrees of freedom).
 SURE = 2.776
 SETTINGS = ("alone", "light", "heavy", "driving")
 MEAN, P99, FRAME_P99, RATE = "owd_ms.mean", "owd_ms.p99", "media.delay_ms.p99", "sum(throughput_mbps)"
@@ -128,7 +128,7 @@ def main():
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     points = read()
     print("# Which should I deploy: the figures\n")
-    print("A figure has its standard error over five seeds. A difference is taken seed by seed, has its confidence interval of 95 %, and is in brackets if that includes none: a tie.\n")
+    print("A figure has its standard error over five seeds. A difference is taken seed by seed, has its 95 % confidence interval, and is in brackets if that includes none: a tie.\n")
     print("## Throughput at the same mean delay\n\nBetween points of a curve the throughput follows the logarithm of the delay; – where a curve does not get there.\n")
     at_the_same_delay(points, MEAN, (21, 25, 35, 60, 100), "a mean delay")
     print("## Throughput at the same 99th percentile\n")

@@ -30,7 +30,7 @@ def load(files):
 
 
 def estimate(values):
-    """Mean, and half of its interval; None for the half of a single value."""
+    """Mean, and half-width of its 95 % confidence interval; None for that of a single value."""
     values = list(values)
     degrees = len(values) - 1
     half = STUDENT[degrees] * statistics.stdev(values) / math.sqrt(len(values)) if degrees else None

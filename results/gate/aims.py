@@ -134,7 +134,7 @@ class Judgement:
         return len(self.figures) - len(self.misses())
 
     def overall(self):
-        """Geometric mean over points with its interval of 95 % over seeds; no interval with one seed."""
+        """Geometric mean over points with its 95 % confidence interval over seeds; no interval with one seed."""
         seeds = sorted({seed for each in self.figures.values() for seed in each})
         logs = [math.log(geometric(each[seed] for each in self.figures.values() if seed in each)) for seed in seeds]
         half = STUDENT[len(logs) - 1] * statistics.stdev(logs) / len(logs) ** 0.5 if len(logs) > 1 else None

@@ -33,7 +33,7 @@ def row(*cells):
 
 
 def interval(values, digits=2):
-    """Mean with half of its interval of 95 %."""
+    """Mean with the half-width of its 95 % confidence interval."""
     half = aims.STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
     return f"{statistics.fmean(values):.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
 
@@ -122,5 +122,5 @@ def ablation(runner, laws, variants, cases, seeds):
 
 
 def ratio(pairs, key, seeds):
-    """Geometric mean over points of a figure over another's, with half of its interval over seeds."""
+    """Geometric mean over points of a figure over another's, with the half-width of its 95 % confidence interval over seeds."""
     return interval([aims.geometric(ours[key] / theirs[key] for ours, theirs in pairs if ours["seed"] == seed) for seed in seeds], 3)

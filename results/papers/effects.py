@@ -65,7 +65,7 @@ def word(holds: bool) -> str:
 
 
 def measured(row: dict) -> tuple[float | None, float]:
-    """Gives ours and half of its interval."""
+    """Gives ours and the half-width of its 95 % confidence interval."""
     value = row["ours"][0]
     return value["mean"], value.get("half") or 0.0
 

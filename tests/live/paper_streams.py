@@ -110,7 +110,7 @@ def simulated(controller, number):
 
 
 def table(rows):
-    """Prints each controller's mean with the half of its 95 % interval, live and simulated, and whether they agree."""
+    """Prints each controller's mean with the half-width of its 95 % confidence interval, live and simulated, and whether they agree."""
     shown = COLUMNS[3:11]
     print("controller source " + " ".join(shown))
     for controller in dict.fromkeys(row["controller"] for row in rows):

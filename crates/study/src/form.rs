@@ -87,7 +87,7 @@ pub struct CaseForm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilCi {
-    /// Widest half of an interval, as a share of its mean: `"5 %"`.
+    /// Greatest half-width of a 95 % confidence interval, as a share of its mean: `"5 %"`.
     pub within: String,
     /// Metric whose intervals count. Default: the first of the study.
     #[serde(default)]

@@ -37,7 +37,7 @@ results! {
         pub search: Option<StudySearch>,
         /// Findings of the search.
         pub found: Vec<StudyFound>,
-        /// Standard errors in half of a 95 % confidence interval, by the number of values.
+        /// Standard errors in the half-width of a 95 % confidence interval, by the number of values.
         pub quantiles: Vec<Option<f64>>,
         /// Text of the scenario.
         pub scenario: String,

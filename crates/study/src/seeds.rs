@@ -10,7 +10,7 @@ use crate::statistics::Estimate;
 pub struct Widening {
     /// Metric whose intervals count.
     pub metric: Metric,
-    /// Widest half of an interval, as a share of its mean.
+    /// Greatest half-width of a 95 % confidence interval, as a share of its mean.
     pub within: f64,
     /// Most seeds that a point gets.
     pub max_seeds: u64,

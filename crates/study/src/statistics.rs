@@ -49,13 +49,13 @@ impl Estimate {
         self.interval().map(|[low, high]| low <= 0.0 && high >= 0.0)
     }
 
-    /// Half of the interval as a share of the mean; infinite for a mean of 0 that has an interval.
+    /// Half-width as a share of the mean; infinite for a mean of 0 that has an interval.
     pub fn relative(&self) -> Option<f64> {
         self.half.map(|half| if half == 0.0 { 0.0 } else { half / self.mean.abs() })
     }
 }
 
-/// Number of standard errors in half of an interval, for this many degrees of freedom.
+/// Number of standard errors in the half-width, for this many degrees of freedom.
 pub fn quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
 }

@@ -22,7 +22,7 @@ export interface StudyPage {
   search: StudySearch | null;
   /** Findings of the search. */
   found: StudyFound[];
-  /** Standard errors in half of a 95 % confidence interval, by the number of values. */
+  /** Standard errors in the half-width of a 95 % confidence interval, by the number of values. */
   quantiles: (number | null)[];
   /** Text of the scenario. */
   scenario: string;

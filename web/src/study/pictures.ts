@@ -76,7 +76,7 @@ export function against(study: Study, points: Point[], { metric: index, x, base 
     levels: isSought ? [{ label: search.condition, value: search.bound }] : isDifference ? [{ label: "", value: 0 }] : [],
     legend: traces.map(({ name, style }) => ({ name: name || "all points", ...style })),
     cells: () => [
-      [...others, x, label, "half of its interval"],
+      [...others, x, label, "half-width of its 95 % confidence interval"],
       ...[...lines.values()].flat().map((point) => {
         const of = estimateOf(point);
         return [...[...others, x].map((name) => study.cell(point, name) ?? ""), of?.mean ?? "", of?.half ?? ""];
@@ -118,7 +118,7 @@ export function tradeOff(study: Study, points: Point[], { x, y, flow }: TradeOff
   );
   const logX = isWide(found.flatMap(({ ofX }) => ends(ofX)));
   const { colour, others } = style;
-  // Of the same name the last one stands.
+  // If names are equal the last one counts.
   const colours = new Map(traces.map(({ point, style: of }) => [colour === undefined ? "all points" : (study.cell(point, colour) ?? "–"), { colour: of.colour, shape: others.length === 0 ? of.shape : 0 }]));
   const shapes = new Map(others.length === 0 ? [] : traces.map(({ point, style: of }) => [study.label(point, others), { colour: null, shape: of.shape }]));
   const better = (metric: typeof up): string => `${isLessBetter(metric) ? "less" : "more"} ${metric.name}`;
@@ -135,7 +135,7 @@ export function tradeOff(study: Study, points: Point[], { x, y, flow }: TradeOff
     levels: [],
     legend: [...colours, ...(shapes.size > 1 ? shapes : [])].map(([name, of]) => ({ name, ...of })),
     cells: () => [
-      [...study.columns, titled(across), "half of its interval", titled(up), "half of its interval", "on the front"],
+      [...study.columns, titled(across), "half-width of its 95 % confidence interval", titled(up), "half-width of its 95 % confidence interval", "on the front"],
       ...found.map((one) => [...study.columns.map((name) => study.cell(one.point, name) ?? ""), one.ofX.mean, one.ofX.half ?? "", one.ofY.mean, one.ofY.half ?? "", isBeaten(one) ? "no" : "yes"]),
     ],
   };

@@ -4,13 +4,13 @@ import { deviation, mean } from "d3-array";
 import { fixed } from "../format.ts";
 import type { Measured } from "../read.ts";
 
-/** Mean over seeds, with half of its 95 % confidence interval; null for one seed, which has no spread. */
+/** Mean over seeds, with the half-width of its 95 % confidence interval; null for one seed, which has no spread. */
 export interface Estimate {
   mean: number;
   half: Measured;
 }
 
-/** Estimate of the values that were measured; null where none was. `quantiles` are standard errors in half of an interval, by the number of values. */
+/** Estimate of the values that were measured; null where none was. `quantiles` are standard errors in the half-width of an interval, by the number of values. */
 export function estimate(values: Measured[], quantiles: Measured[]): Estimate | null {
   const known = values.filter((value) => value !== null);
   const centre = mean(known);
@@ -20,7 +20,7 @@ export function estimate(values: Measured[], quantiles: Measured[]): Estimate | 
   return { mean: centre, half: error === 0 ? 0 : error * (quantiles[known.length] ?? Number.NaN) };
 }
 
-/** True for a difference that may be none. */
+/** True for a difference that may be zero. */
 export const isTie = ({ mean, half }: Estimate): boolean => half !== null && Math.abs(mean) <= half;
 
 export const ends = ({ mean, half }: Estimate): [number, number] => [mean - (half ?? 0), mean + (half ?? 0)];
@@ -28,7 +28,7 @@ export const ends = ({ mean, half }: Estimate): [number, number] => [mean - (hal
 /** Decimals that show two digits of a number. */
 const decimals = (of: number): number => (of > 0 && Number.isFinite(of) ? Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(of)))) : 2);
 
-/** Mean with as many decimals as its interval, or a hundredth of itself, has two digits. */
+/** Mean and half-width, with as many decimals as show two digits of the half-width; without one, of a hundredth of the mean. */
 export function said(of: Estimate | null): string {
   if (of === null) return fixed(0)(null);
   const show = fixed(decimals(of.half || Math.abs(of.mean) / 100));
