@@ -456,7 +456,7 @@ export interface MarkResult {
   queuing_ms: number | null;
   /** Part at the head of the RLC queue, waiting for the scheduler, and in the air. */
   scheduling_ms: number | null;
-  /** Part in Time of HARQ retransmissions. */
+  /** Part in HARQ retransmissions. */
   harq_ms: number | null;
   /** Part in RLC retransmissions. */
   rlc_ms: number | null;

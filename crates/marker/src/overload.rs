@@ -98,7 +98,7 @@ pub(crate) enum Stage {
 /// State of a DRB at a look.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// Chance of a mark that the law gave the last packet.
+    /// Probability of a mark that the law gave the last packet.
     pub(crate) p: f64,
     /// Bytes queued before a mark; `None` for a law that decides on leaving, whose marks do not wait.
     pub(crate) queued: Option<f64>,
@@ -228,12 +228,12 @@ impl Overload {
         !self.is_long_to_answer || self.rounds > MAX_ROUNDS || look.queued.is_none_or(grew)
     }
 
-    /// Chance of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
+    /// Probability of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
     pub(crate) fn pressure(&self, p: f64) -> f64 {
         if self.is_long { 1.0 } else { p }
     }
 
-    /// Chance of a drop for the `packets`th packet of a flow; `None` for a flow that is not remembered.
+    /// Probability of a drop for the `packets`th packet of a flow; `None` for a flow that is not remembered.
     pub(crate) fn odds(&self, flow: Option<&(&mut Account, u16)>) -> Probability {
         let odds = |account: Account| (account.debt(self.allowance) as f64 - f64::from(BURST)) / f64::from(BURST);
         Probability::new(match flow {

@@ -587,7 +587,7 @@ results! {
         pub queuing_ms: Option<f64> = decimals(6) [csv],
         /// Part at the head of the RLC queue, waiting for the scheduler, and in the air.
         pub scheduling_ms: Option<f64> = decimals(6) [csv],
-        /// Part in Time of HARQ retransmissions.
+        /// Part in HARQ retransmissions.
         pub harq_ms: Option<f64> = decimals(6) [csv],
         /// Part in RLC retransmissions.
         pub rlc_ms: Option<f64> = decimals(6) [csv],

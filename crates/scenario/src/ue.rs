@@ -22,8 +22,8 @@ pub struct Ue {
     /// Radio channel. Default: static at 22 dB.
     #[serde(default)]
     pub channel: ChannelConfig,
-    /// Loss of the receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/limits.md).
+    /// SNR that the UE's receiver loses by channel estimation and imperfect hardware, in dB. It is subtracted before blocks fail and CQIs are
+    /// chosen. A trace of CQIs or rates already includes it. Default 2 dB (docs/measured/limits.md).
     #[serde(default = "default_receiver_loss_db")]
     pub receiver_loss_db: f64,
     /// RLC entity of the default bearer.

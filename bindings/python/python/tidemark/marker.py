@@ -8,21 +8,21 @@ from collections.abc import Callable
 from tidemark import _engine, scenario
 from tidemark._engine import Ack, Answer, Arrival, Departure, Estimate, Law
 
-Chances: typing.TypeAlias = float | tuple[float, float] | None
+Odds: typing.TypeAlias = float | tuple[float, float] | None
 """Probability of a mark, or probabilities of a mark and of a drop, from 0 to 1; None for neither."""
 
 
 class ArrivalLaw(typing.Protocol):
     """Law that decides as a packet arrives at the CU: a user's class with this method, one object per bearer."""
 
-    def arrive(self, arrival: Arrival, /) -> Chances:
+    def arrive(self, arrival: Arrival, /) -> Odds:
         """Decides about an arriving packet."""
 
 
 class DepartureLaw(typing.Protocol):
     """Law that decides as a packet leaves the RLC queue: a user's class with this method, one object per bearer."""
 
-    def leave(self, departure: Departure, /) -> Chances:
+    def leave(self, departure: Departure, /) -> Odds:
         """Decides about a packet that leaves the queue."""
 
 
