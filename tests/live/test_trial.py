@@ -28,7 +28,7 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
         servers.wait()
     assert code == 0, said
     assert [row["session"] for row in rows] == ["without marks", "with marks", "with an outage"], rows
-    assert "gave way: does L4S" in said and "was not marked: nothing is known" in said, said
+    assert "gave way: it does L4S" in said and "was not marked: its response is unknown" in said, said
     without, marks, _ = rows
     assert int(float(without["marked"])) == 0 < float(marks["marked"])
     assert float(marks["queue_p95_ms"]) < float(without["queue_p95_ms"])
@@ -78,7 +78,7 @@ def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
-    assert code == 1 and "did not give way: harms others" in said, said
+    assert code == 1 and "did not give way: it harms others" in said, said
     _, marks, _ = rows
     assert marks["harmful"] == "1", rows
     flows = json.loads((tmp_path / "with-marks-1/summary.json").read_text())["flows"]

@@ -68,22 +68,22 @@ impl Codepoints {
         let (l4s, classic) = (self.with(Ecn::Ect1), self.with(Ecn::Ect0));
         let asked = match (l4s, classic) {
             (0, 0) if self.with(Ecn::Ce) > 0 => {
-                return "all of its packets came with CE: another hop marks them".into();
+                return "all of its packets arrived with CE: another hop marks them".into();
             }
-            (0, 0) => return "asked for no L4S: can't be marked".into(),
+            (0, 0) => return "sent without ECN: it can't be marked".into(),
             (l4s, classic) if l4s >= classic => "L4S",
             _ => "classic ECN",
         };
         let (marks, share) = (format!("marked {} times", self.marked), self.share() * 100.0);
         match self.gave_way() {
             None if self.marked == 0 => {
-                format!("asked for {asked}, and was not marked: nothing is known of its answer")
+                format!("asked for {asked} but was not marked: its response is unknown")
             }
-            None => format!("asked for {asked}, {marks}: too few to tell its answer"),
+            None => format!("asked for {asked}, {marks}: too few to judge its response"),
             Some(false) => {
-                format!("{marks}, {share:.0} % of its packets marked or dropped, did not give way: harms others")
+                format!("{marks}, {share:.0} % of its packets marked or dropped, did not give way: it harms others")
             }
-            Some(true) => format!("{marks}, {share:.1} % of its packets, gave way: does {asked}"),
+            Some(true) => format!("{marks}, {share:.1} % of its packets, gave way: it does {asked}"),
         }
     }
 }
@@ -142,11 +142,11 @@ mod tests {
         assert_eq!(
             sentences(flows.into_iter()),
             [
-                "rude: marked 8999 times, 100 % of its packets marked or dropped, did not give way: harms others (10000 ECT(1))",
-                "call: marked 424 times, 5.0 % of its packets, gave way: does L4S (9000 ECT(1))",
-                "old: asked for no L4S: can't be marked (800 Not-ECT)",
-                "short: asked for L4S, and was not marked: nothing is known of its answer (700 ECT(1))",
-                "kernel: marked 24 times, 4.0 % of its packets, gave way: does classic ECN (600 ECT(0))",
+                "rude: marked 8999 times, 100 % of its packets marked or dropped, did not give way: it harms others (10000 ECT(1))",
+                "call: marked 424 times, 5.0 % of its packets, gave way: it does L4S (9000 ECT(1))",
+                "old: sent without ECN: it can't be marked (800 Not-ECT)",
+                "short: asked for L4S but was not marked: its response is unknown (700 ECT(1))",
+                "kernel: marked 24 times, 4.0 % of its packets, gave way: it does classic ECN (600 ECT(0))",
             ]
         );
     }

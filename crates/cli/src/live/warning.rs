@@ -18,20 +18,20 @@ pub(super) fn warnings(result: &RunResult) -> Vec<String> {
     let overload = (lost > 0).then(|| {
         let rate = result.cell.throughput_mbps / live.busy.max(1e-3);
         format!(
-            "OVERLOAD: {lost} packets were dropped because the cell's thread was too slow for them; \
+            "OVERLOAD: {lost} packets were dropped because the cell's thread was too slow; \
              this machine can carry {rate:.0} Mbit/s of this cell"
         )
     });
     let late = live.lateness_us.filter(|late| late.p999 > LATE_US).map(|late| {
         format!(
-            "one slot in a thousand was late by {:.1} ms or more: delays of that length can be the machine's, not the cell's",
+            "one slot in a thousand was late by {:.1} ms or more: delays of that length may come from the machine, not from the cell",
             late.p999 / 1e3
         )
     });
     let busy = live.uplink_busy_s.filter(|seconds| *seconds >= MIN_BUSY_S).map(|seconds| {
         format!(
-            "the uplink was more than {:.0} % used for {seconds:.1} s: what UEs send waits for it, acknowledgements of downloads as well; \
-             `--set cell.uplink.layers=2` gives it more",
+            "the uplink was more than {:.0} % used for {seconds:.1} s: UEs' packets waited for it, and acknowledgements of downloads too; \
+             `--set cell.uplink.layers=2` gives it more capacity",
             BUSY_UPLINK * 100.0
         )
     });

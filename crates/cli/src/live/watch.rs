@@ -227,7 +227,7 @@ impl Observer for Watch {
         shared.warning = if too_slow {
             Some(format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell"))
         } else if let Some(used) = uplink_use.filter(|used| *used > BUSY_UPLINK) {
-            Some(format!("UPLINK: {:.0} % used: what UEs send waits for it, acknowledgements as well", used * 100.0))
+            Some(format!("UPLINK: {:.0} % used: UEs' packets wait for it, and acknowledgements too", used * 100.0))
         } else {
             let late = late.filter(|late| late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))

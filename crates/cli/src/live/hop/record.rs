@@ -172,8 +172,8 @@ impl HopObserver for Recorder {
 /// Lists warnings about the machine.
 fn warnings(live: &LiveResult) -> Vec<String> {
     let lost = live.overload + live.device_drops;
-    let overload = (lost > 0)
-        .then(|| format!("OVERLOAD: {lost} packets were dropped because the hop's thread was too slow for them"));
+    let overload =
+        (lost > 0).then(|| format!("OVERLOAD: {lost} packets were dropped because the hop's thread was too slow"));
     let late = live.lateness_us.filter(|late| late.p999 > LATE_US).map(|late| {
         format!(
             "one packet in a thousand left {:.1} ms or more late: delays of that length can come from the machine",
