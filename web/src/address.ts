@@ -1,4 +1,4 @@
-/** The page's address and what the page shows, kept in step. */
+/** Keeps the page's address in step with what the page shows. */
 
 import { effect } from "@preact/signals";
 import type { Ensemble } from "./ensemble.ts";

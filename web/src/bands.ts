@@ -10,7 +10,7 @@ export interface Band {
   max: Measured[];
 }
 
-/** The value below which the share `p` lies, between the two nearest; `sorted` must not be empty. */
+/** Quantile `p` by linear interpolation; `sorted` must not be empty. */
 export function quantile(sorted: ArrayLike<number>, p: number): number {
   const place = p * (sorted.length - 1);
   const below = Math.floor(place);
@@ -19,10 +19,10 @@ export function quantile(sorted: ArrayLike<number>, p: number): number {
   return low + (high - low) * (place - below);
 }
 
-/** The spread of the members' values in every column; where none of them has one, neither has the band. */
+/** The spread of the members' values in every column; a column without values has no band. */
 export function band(rows: Rows, members: number[], columns: number): Band {
   const result: Band = { min: [], p10: [], median: [], p90: [], max: [] };
-  // Of half a thousand members a list a column is too slow: this one is filled anew.
+  // With 500 members a new list for each column is too slow: this one is reused.
   const all = new Float64Array(members.length);
   for (let column = 0; column < columns; column++) {
     let measured = 0;

@@ -22,7 +22,7 @@ export function besideOf(value: unknown): Beside | null {
 
 const named = <T extends { name: string }>(of: T[], name: string): T | undefined => of.find((one) => one.name === name);
 
-/** End of a sentence: what was the same in the other run, in the sentence's own terms; empty where it has nothing of it. */
+/** End of a sentence with the other run's value for the same quantity; empty if it has none. */
 export class Besides {
   readonly run: Beside | null;
   constructor(run: Beside | null) {

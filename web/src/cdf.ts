@@ -4,7 +4,7 @@ import { bisector } from "d3-array";
 import type { Measured, Rows } from "./read.ts";
 import type { Cdf } from "./report.ts";
 
-/** Points a decade are enough for a smooth line; the ends are those of the data. */
+/** Number of points per decade that gives a smooth line; the ends are those of the data. */
 const GRID = 400;
 
 /** Delays from the least to the largest of all distributions, evenly spaced on a logarithmic axis. */
@@ -27,7 +27,7 @@ export function grid(cdfs: Cdf[]): number[] {
 
 const byDelay = bisector<[number, number], number>(([delay]) => delay);
 
-/** The fraction of packets with at most this delay; between two points it is on the straight line through them. */
+/** The fraction of packets with at most this delay, interpolated linearly between two points. */
 export function fractionAt(cdf: Cdf, delay: number): number {
   const above = byDelay.right(cdf, delay);
   if (above === 0) return 0;
@@ -37,12 +37,12 @@ export function fractionAt(cdf: Cdf, delay: number): number {
   return low + ((high - low) * (delay - lowDelay)) / (highDelay - lowDelay);
 }
 
-/** One row a flow; a flow without packets has no distribution, which is not the same as none delivered in time. */
+/** One row for each flow; a flow without packets has no distribution, which differs from one with no packet in time. */
 export function cdfRows(cdfs: Cdf[], delays: number[]): Rows {
   return cdfs.map((cdf) => delays.map((delay) => (cdf.length === 0 ? null : fractionAt(cdf, delay))));
 }
 
-/** The share of packets with a longer delay, as far down as `floor`: below, the samples are too few to say. */
+/** The share of packets with a longer delay, down to `floor`, below which there are too few samples. */
 export function tailRows(rows: Rows, floor: number): Rows {
   const tail = (value: Measured): Measured => (value === null || 1 - value < floor ? null : 1 - value);
   return rows.map((row) => row.map(tail));

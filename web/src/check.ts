@@ -1,4 +1,4 @@
-/** Comparison of the data in the page with what results declare, so that a field that was renamed is no empty table. */
+/** Comparison of the data in the page with the declared results, so that a renamed field does not show as an empty table. */
 
 import { FIELDS, VERSION } from "./fields.ts";
 
@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Path of the first declared field that is missing in `value`, a result of this type or a list of such; `undefined` where none is. */
+/** Path of the first declared field that is missing in `value`, a result of this type or a list of them; `undefined` if none is missing. */
 function missing(value: unknown, type: string, path: string): string | undefined {
   if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) {

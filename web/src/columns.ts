@@ -1,4 +1,4 @@
-/** The columns of the tables, with the units in their heads; first those that people decide by. */
+/** The columns of the tables, with the units in their headings; the columns that people decide by come first. */
 
 import type { ComponentChildren } from "preact";
 import { fixed, count, percent, plain, ABSENT } from "./format.ts";
@@ -57,7 +57,7 @@ const QUANTILES = [
   ["p999", "p99.9"],
 ] as const;
 
-/** Quantiles of which people decide by these. */
+/** Quantiles that people decide by. */
 function quantiles<T>(group: string, of: (row: T) => Quantiles | null | undefined, first: string[] = [], worst?: string): Column<T>[] {
   return QUANTILES.map(([key, head]) => ({ group, head, value: (row) => of(row)?.[key] ?? null, show: fixed(1), first: first.includes(key), worst: key === worst }));
 }
@@ -70,7 +70,7 @@ export function share(part: Measured, whole: Measured): Measured {
   return part === null || whole === null || whole === 0 ? null : part / whole;
 }
 
-/** Word for what is true or not; a dash where nobody knows. */
+/** Word for true or false; a dash if it is unknown. */
 function yesOrNo(value: boolean | null | undefined): string {
   return value == null ? ABSENT : value ? "yes" : "no";
 }
@@ -178,7 +178,7 @@ export const CELL_COLUMNS: Column<Cell>[] = [
   { group: "UEs", head: "satisfied (%)", value: (c) => c.satisfied, show: percent(1), first: true },
 ];
 
-/** The bearers of UEs that have several: elsewhere a bearer's row would repeat its UE's. Of downlinks only where there are any. */
+/** The bearers of UEs that have several: otherwise a bearer's row would repeat its UE's. Downlink rows appear only if there are any. */
 export function severalBearers(bearers: Bearer[], down: boolean): Bearer[] {
   const several = new Set(bearers.filter(({ drb }) => drb !== null && drb > 1).map(({ ue }) => ue));
   return bearers.filter(({ ue, direction }) => several.has(ue) && (down || direction === "uplink"));

@@ -13,7 +13,7 @@ export interface Dial {
   step: number;
 }
 
-/** A channel or a law, with its numbers. */
+/** A channel or a law, with its parameters. */
 export interface Setting {
   name: string;
   /** Assignment that comes before each change; null where none has to. */

@@ -1,4 +1,4 @@
-/** Lines of no more points than a screen can show: of what falls together, the least and the largest stay. */
+/** Lines with no more points than a screen can show: of points that coincide, the lowest and the highest remain. */
 
 import type { Measured } from "./read.ts";
 
@@ -26,7 +26,7 @@ function* runs([first, last]: [number, number], buckets: number): Generator<[sta
   }
 }
 
-/** Points of a line between two indices: those of each of at most `buckets` runs that are least and largest, in their order. */
+/** Points of a line between two indices: the lowest and the highest of each of at most `buckets` runs, in their order. */
 export function decimate(x: number[], y: Measured[], range: [number, number], buckets: number): Point[] {
   const points: Point[] = [];
   for (const [start, end] of runs(range, buckets)) {

@@ -32,7 +32,7 @@ export interface Line {
 export class Ensemble {
   readonly noun: string;
   readonly names: string[];
-  /** The ways to group that make two or three groups; others tell nothing or too much. */
+  /** The groupings that give two or three groups; others show nothing or too much. */
   readonly groupings: Grouping[];
   private readonly chosen = signal<Grouping | null>(null);
   /** Entity of each line, in the order of their colours; a free line is null. */
@@ -48,7 +48,7 @@ export class Ensemble {
     this.setLines(this.many ? first : names.map((_, index) => index));
   }
 
-  /** Too many for a line each. */
+  /** True if there are too many entities for a line each. */
   get many(): boolean {
     return this.names.length > COLOURS;
   }
@@ -79,20 +79,20 @@ export class Ensemble {
     return this.picked.find((line) => line.entity === entity)?.colour ?? null;
   }
 
-  /** Picks or drops an entity; with no line free, the last line is given up. */
+  /** Picks or drops an entity; if no line is free, the last one is given up. */
   toggle(entity: number): void {
     const lines = [...this.lines.value];
     const line = lines.indexOf(entity);
     if (line >= 0) lines[line] = null;
     else {
-      // Of a few, each keeps its own colour, whatever is switched off and on again.
+      // A few entities keep their colours when they are switched off and on again.
       const free = this.many ? lines.indexOf(null) : entity;
       lines[free >= 0 ? free : lines.length - 1] = entity;
     }
     this.lines.value = lines;
   }
 
-  /** Gives lines to these, and to no others. */
+  /** Gives lines to these entities only. */
   pick(entities: number[]): void {
     if (this.many) this.setLines(entities);
     else this.lines.value = this.names.map((_, index) => (entities.includes(index) ? index : null));
@@ -130,7 +130,7 @@ export class Ensemble {
 
 const inRange = (groups: number): boolean => groups >= 2 && groups <= MOST_GROUPS;
 
-/** The entity with the largest value: what a reader wants to see first. */
+/** The entity with the largest value, which a reader wants to see first. */
 export function worst(values: (number | null)[]): number[] {
   let found = -1;
   values.forEach((value, index) => {

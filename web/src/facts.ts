@@ -9,7 +9,7 @@ export type Fact = [name: string, value: string];
 /** Fact that was measured. */
 const ifMeasured = (name: string, value: Measured, text: string): Fact[] => (value === null ? [] : [[name, text]]);
 
-/** Length of the run; of one that was stopped, how far it came. */
+/** Length of the run, or the time that an interrupted one reached. */
 function duration({ duration_s, interrupted_at_s }: Report): string {
   const whole = withUnit(plain(duration_s), "s");
   return interrupted_at_s === null ? whole : `${withUnit(plain(interrupted_at_s), "s")} of ${whole}, interrupted`;
@@ -36,7 +36,7 @@ export function runFacts(report: Report): Fact[] {
   ];
 }
 
-/** Figures of a live run besides: whether the machine kept up, on which every other figure hangs. */
+/** More figures of a live run: whether the machine kept up, on which all other figures depend. */
 export function liveFacts(live: Live): Fact[] {
   const { p50, p99, p999, max } = live.lateness_us;
   return [

@@ -1,4 +1,4 @@
-/** Numbers as a reader wants them: a fixed idea of precision, and a dash for what was not measured. */
+/** Numbers with a fixed precision, and a dash for what was not measured. */
 
 import type { Measured } from "./read.ts";
 
@@ -7,7 +7,7 @@ const MINUS = "\u2212";
 
 const signed = (digits: string): string => digits.replace("-", MINUS);
 
-/** Groups of three, parted by a thin space, as ISO 80000-1 has it. */
+/** Digits in groups of three, separated by a thin space (ISO 80000-1). */
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 
 /** A whole number: packets, marks. */
@@ -15,7 +15,7 @@ export function count(value: Measured): string {
   return value === null ? ABSENT : signed(grouped(Math.round(value).toString()));
 }
 
-/** A figure with three significant digits, but never with fewer than its whole part: 0.00123, 12.3, 1 234. */
+/** A figure with three significant digits and its whole integer part: 0.00123, 12.3, 1 234. */
 export function figure(value: Measured): string {
   if (value === null) return ABSENT;
   if (value === 0) return "0";
@@ -36,18 +36,18 @@ export function fixed(decimals: number): (value: Measured) => string {
   };
 }
 
-/** A share of one as per cent, without the sign, which stands in the column's head. */
+/** A share as a percentage without the sign, which is in the column's heading. */
 export function percent(decimals: number): (value: Measured) => string {
   const write = fixed(decimals);
   return (value) => write(value === null ? null : value * 100);
 }
 
-/** A figure and its unit, parted by a space that does not break; the dash stands alone. */
+/** A figure and its unit, separated by a non-breaking space; a dash has no unit. */
 export function withUnit(written: string, unit: string): string {
   return written === ABSENT ? ABSENT : `${written}\u00a0${unit}`;
 }
 
-/** A number as short as it is exact to six digits: 20, 0.5, 1 500. For ticks and for what the scenario set. */
+/** The shortest form of a number that is exact to six digits: 20, 0.5, 1 500. For ticks and for values of the scenario. */
 export function plain(value: Measured): string {
   if (value === null) return ABSENT;
   const [whole = "", fraction] = String(Number(value.toPrecision(6))).split(".");

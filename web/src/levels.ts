@@ -1,13 +1,13 @@
-/** Lines of the plots that no series is: what queues are held to, what the cell can carry, and what happened. */
+/** Lines of the plots besides series: delays that queues are held to, rates that the cell can carry, and events. */
 
 import { figure, plain, withUnit } from "./format.ts";
 import type { Happening, Level } from "./picture.ts";
 import type { Report } from "./report.ts";
 
-/** Share of the resource blocks from which on a cell is called full. */
+/** Share of used resource blocks above which a cell is called full. */
 export const FULL = 0.9;
 
-/** Levels of one plot have a line each, whoever they are of. */
+/** Gives each level of a plot one line, also if several entities share it. */
 function distinct(levels: Level[]): Level[] {
   return [...new Map(levels.map((level) => [level.label, level])).values()].sort((a, b) => a.value - b.value);
 }
@@ -31,7 +31,7 @@ export function levelsOf(report: Report): { queue: Level[]; frames: Level[]; cap
   };
 }
 
-/** Rate that one cell would carry with all of its resource blocks, at the mean of what it carried by those that it used; null where it used few. */
+/** Rate that one cell would carry with all of its resource blocks, at the mean rate of those that it used; null if it used few. */
 function capacityOf({ cell: { utilisation, throughput_mbps }, cells }: Report): number | null {
   if (cells.length > 0 || utilisation === null || throughput_mbps === null || utilisation < FULL / 2) return null;
   return throughput_mbps / utilisation;
@@ -45,7 +45,7 @@ export function happenings({ events, t_s, series, routers, ues, cells }: Report)
   return [...done, ...links, ...handovers].sort((a, b) => a.t_s - b.t_s);
 }
 
-/** More changes than this are no events, but how things are: a drive, or a measured link. */
+/** More changes than this are not shown as events: the radio or the link changes all the time. */
 const MOST_CHANGES = 20;
 
 /** Times at which a row has another value than before. */

@@ -27,13 +27,13 @@ export function fragment({ range, moment, flows, ues, panel }: Kept): string {
   if (moment !== null) kept.set("at", number(moment));
   for (const [key, names] of [["flow", flows], ["ue", ues]] as const) {
     for (const name of names ?? []) kept.append(key, name);
-    // Somebody who took everything off the plots finds them so again.
+    // A reader who removed everything from the plots finds them empty again.
     if (names?.length === 0) kept.set(key, "");
   }
   return kept.toString();
 }
 
-/** Reads what a link keeps; what is no number is not kept. */
+/** Reads what a link keeps, without values that are not numbers. */
 export function read(text: string): Kept {
   const kept = new URLSearchParams(text.replace(/^#/, ""));
   const value = (key: string): number | null => {

@@ -1,4 +1,4 @@
-/** The page of a live cell, CU or hop: what it is doing now, and the same plots as a report's, which go on. */
+/** The page of a live cell, CU or hop: its current state, and a report's plots, which continue. */
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
@@ -21,7 +21,7 @@ startTheme();
 main.replaceChildren();
 render(<LivePage now={now} past={past} ended={ended} controlled={controlled} send={token === null ? null : sender(token)} />, main);
 
-/** Follows the program's stream: first comes its past, then its state, again and again. */
+/** Follows the program's stream: first its past, then its state at regular intervals. */
 function listen(): void {
   const events = new EventSource("/events");
   events.addEventListener("past", ({ data }) => {

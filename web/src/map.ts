@@ -10,13 +10,13 @@ import type { Report } from "./report.ts";
 export const BY = ["queue", "SINR", "cell"] as const;
 export type By = (typeof BY)[number];
 
-/** Steps of colour that an eye tells apart. */
+/** Number of colour steps that an eye can distinguish. */
 const STEPS = 6;
 
 /** A class of UEs that have one colour. */
 export interface Class {
   label: string;
-  /** Absent for UEs of which nothing is known. */
+  /** Absent for UEs without data. */
   colour: string | null;
   ues: number[];
 }
@@ -29,7 +29,7 @@ export function hasMap({ series: { ues } }: Report): boolean {
   return ues.east_m.length > 0;
 }
 
-/** Classes of the UEs at a time, by its index; those of which nothing is known have the last one. */
+/** Classes of the UEs at a time, given by its index; UEs without data have the last one. */
 export function classes({ series: { ues }, cells }: Report, by: By, at: number): Class[] {
   const all = ues.east_m.map((_, ue) => ue);
   if (by === "cell") {
@@ -44,7 +44,7 @@ export function classes({ series: { ues }, cells }: Report, by: By, at: number):
   const colours = Array.from({ length: STEPS }, (_, step) => interpolateViridis(by === "queue" ? 1 - step / (STEPS - 1) : step / (STEPS - 1)));
   const values = rows.flatMap((row) => row.filter((value) => value !== null));
   const [least = 0, most = 1] = extent(values);
-  // A few queues are very long: classes of as many values each show the others too.
+  // A few queues are very long: classes with equally many values show the others too.
   const scale = by === "queue" ? scaleQuantile<string>().domain(values).range(colours) : scaleQuantize<string>().domain([least, most]).range(colours);
   const known = colours.map((colour) => {
     const [from, to] = scale.invertExtent(colour);
@@ -57,7 +57,7 @@ export function classes({ series: { ues }, cells }: Report, by: By, at: number):
 /** Place on the drawing, in pixels. */
 export type Place = [x: number, y: number];
 
-/** Map from metres to pixels, as long across as along; its height follows from its width, up to a largest. */
+/** Map from metres to pixels with the same scale on both axes; its height follows from its width, up to a maximum. */
 export function projection({ series: { ues }, cells }: Report, width: number, most: number): { height: number; place: (east: number, north: number) => Place } {
   const sites = cells.map(({ position_m }) => position_m);
   const span = (rows: Measured[][], site: (Measured | undefined)[]): [number, number] => {
@@ -74,7 +74,7 @@ export function projection({ series: { ues }, cells }: Report, width: number, mo
   return { height, place: (e, n) => [across(e), up(n)] };
 }
 
-/** Way of a UE between two times, by their indices, in parts: with wrap-around it leaves one side and comes in on the other. */
+/** Path of a UE between two times, given by their indices. It has several parts with wrap-around, where the UE leaves on one side and enters on the other. */
 export function track({ series: { ues } }: Report, ue: number, [first, last]: [number, number], place: (east: number, north: number) => Place, jump: number): Place[][] {
   const parts: Place[][] = [[]];
   for (let at = first; at <= last; at++) {

@@ -3,7 +3,7 @@
 import type { Mark } from "./report.ts";
 import { ABSENT, figure } from "./format.ts";
 
-/** Rows of the list; a glance takes no more. */
+/** Rows of the list: as many as a reader takes in at a glance. */
 const ROWS = 6;
 
 /** Finds the marks nearest to a time, in the order of time; `marks` are in that order. */
@@ -25,7 +25,7 @@ export function nearestMarks(marks: Mark[], time: number, count = ROWS): Mark[] 
   return marks.slice(from, to);
 }
 
-/** Odds beside the number drawn, or the sum that odds came to. */
+/** Odds beside the random number, or the sum of the odds. */
 export function drawn({ odds, draw, draw_kind }: Mark): string {
   if (draw_kind === "random") return `${figure(odds)}, drawn ${figure(draw)}`;
   return draw_kind === "regular" ? `${figure(odds)}, sum ${figure(draw)}` : figure(odds);

@@ -1,4 +1,4 @@
-/** State of a cell at a time of its run: who has its resource blocks, what waits for each UE, and marks on their way back. */
+/** State of a cell at a time of its run: who uses its resource blocks, what waits for each UE, and marks on their way back. */
 
 import { bisectLeft, cumsum, max, sum } from "d3-array";
 import type { Ensemble } from "./ensemble.ts";
@@ -15,11 +15,11 @@ export const ECN = [
   { key: "ce", name: "CE", colour: "var(--text)" },
 ] as const;
 
-/** Squares of the resource grid, and most of a queue. */
+/** Squares of the resource grid, and the largest number of squares of a queue. */
 export const [BLOCKS, SQUARES] = [200, 75];
 /** UEs that have a lane. */
 const MOST = 6;
-/** Intervals whose marks can be under way, and in which a queue may have stood still. */
+/** Intervals whose marks can be under way, and for which a queue may have sent nothing. */
 const NEAR = 20;
 
 /** A UE at a time. */
@@ -31,7 +31,7 @@ export interface Lane {
   share: Measured;
   /** Packets in its queue. */
   queued: Measured;
-  /** Packets that arrived, by the ECN field: what the queue holds, as nearly as it is known. */
+  /** Packets that arrived, by their ECN field: the best estimate of what the queue holds. */
   arrived: number[];
   /** Marks of the interval. */
   marked: number;
@@ -56,7 +56,7 @@ export const intervalAt = ({ t_s }: Report, time: number): number => Math.min(bi
 /** Packets that a square of a queue stands for, over the whole run. */
 export const packetsPerSquare = ({ series }: Report, lanes: number[]): number => Math.max(1, Math.ceil((max(lanes, (ue) => max(series.ues.queued[ue] ?? [], (packets) => packets ?? 0)) ?? 0) / SQUARES));
 
-/** Whole numbers in proportion to some, which add up to `total`. */
+/** Whole numbers in proportion to others, which add up to `total`. */
 export function portions(parts: number[], total: number): number[] {
   const whole = sum(parts);
   const ends = [...cumsum(parts)].map((end) => Math.round((whole > 0 ? end / whole : 0) * total));
@@ -68,7 +68,7 @@ export function laneAt(report: Report, ensemble: Ensemble, ue: number, time: num
   const at = intervalAt(report, time);
   const { ues } = report.series;
   const value = (rows: Measured[][], interval = at): Measured => rows[ue]?.[interval] ?? null;
-  // What waits leaves in the next interval in which anything arrives.
+  // Packets that wait leave in the next interval in which any packet arrives.
   const next = Array.from({ length: NEAR }, (_, later) => ECN.map(({ key }) => value(ues[key], at + later) ?? 0));
   return {
     name: ensemble.names[ue] ?? "",
@@ -83,7 +83,7 @@ export function laneAt(report: Report, ensemble: Ensemble, ue: number, time: num
 /** Marks of a UE's flows: each interval's at even distances, for half a round trip. */
 function marksAt({ t_s, flows, ues, series }: Report, ue: number, time: number, at: number): { marked: number; marks: number[] } {
   const own = flows.flatMap((flow, index) => (flow.ue === ues[ue]?.name ? [{ flow, index }] : []));
-  // Flows whose rates are not those that the UE received go up, and their marks come from elsewhere.
+  // Flows whose rates exceed what the UE received are uploads, whose marks come from elsewhere.
   const isDown = sum(own, ({ flow }) => flow.throughput_mbps ?? 0) <= 1.02 * (ues[ue]?.throughput_mbps ?? 0);
   const marks: number[] = [];
   for (const { index } of isDown ? own : []) {

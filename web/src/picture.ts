@@ -1,4 +1,4 @@
-/** Plot as data: of this everything is made that a reader sees or takes away. */
+/** Plot as data: everything that a reader sees or saves is made from it. */
 
 import { extent, max } from "d3-array";
 import { type ScaleContinuousNumeric, scaleLinear, scaleLog } from "d3-scale";
@@ -8,13 +8,13 @@ import type { Ensemble, Group, Line } from "./ensemble.ts";
 import type { Measured, Rows } from "./read.ts";
 import type { Range, View } from "./view.ts";
 
-/** Height that something is held to, e.g. a law's threshold: a line across. */
+/** Limit, such as a law's threshold: a horizontal line. */
 export interface Level {
   label: string;
   value: number;
 }
 
-/** Event of the run: a line upright. */
+/** Event of the run: a vertical line. */
 export interface Happening {
   t_s: number;
   label: string;
@@ -27,27 +27,27 @@ export interface Picture {
   /** Quantity and unit, along the vertical axis. */
   yLabel: string;
   xLabel: string;
-  /** Rising; the same for every row. */
+  /** Values of the horizontal axis in ascending order, the same for every row. */
   x: number[];
   rows: Rows;
-  /** Most that each row can be, e.g. the rate of its link: dashed in its colour. */
+  /** Upper limit of each row, such as the rate of its link: dashed in its colour. */
   ceilings?: Rows;
   levels?: Level[];
   happenings?: Happening[];
-  /** Spans of the horizontal axis in which something befell an entity: shaded in its colour. */
+  /** Spans of the horizontal axis in which something happened to an entity: shaded in its colour. */
   spans?: { entity: number; from: number; to: number }[];
-  /** The part before this is outside the statistics, and shaded. */
+  /** End of the part that the statistics leave out, which is shaded. */
   warmup?: number;
   logX?: boolean;
   /** Logarithmic from this value up to 1, for the share of a tail. */
   logYFrom?: number;
-  /** A delay: its axis may be switched between linear and logarithmic. */
+  /** True for a delay, whose axis can be switched between linear and logarithmic. */
   delay?: boolean;
-  /** The top of a linear vertical axis that has a natural one. */
+  /** The top of a linear vertical axis, if it has a natural one. */
   top?: number;
   /** Formats the cursor's position, e.g. "3.20 s". */
   place: (x: number) => string;
-  /** Formats a value; as a figure of three digits unless said. */
+  /** Formats a value; by default with three digits. */
   show?: (value: Measured) => string;
 }
 
@@ -72,7 +72,7 @@ export interface Frame {
   height: number;
 }
 
-/** A level or a ceiling so far above all data would leave no room for them. */
+/** Ratio to the data above which a level or a ceiling is left out: the data would have no room. */
 const FAR = 3;
 /** Empty queues would stretch a logarithmic axis without end; a tenth of a millisecond is less than a slot. */
 const LEAST_DELAY = 0.1;
@@ -110,7 +110,7 @@ function vertical({ logYFrom, top, delay }: Picture, view: View, least: number, 
   return scaleLinear().domain([0, top ?? (most > 0 ? most * 1.05 : 1)]);
 }
 
-/** All data of a picture within the shown range, as cells of a table: a column for each entity, and for each ceiling. */
+/** All data of a picture within the shown range, as cells of a table with a column for each entity and each ceiling. */
 export function cellsOf(picture: Picture, ensemble: Ensemble, view: View): (string | number)[][] {
   const [first, last] = visible(picture.x, view.shown);
   const columns = [

@@ -1,4 +1,4 @@
-/** The pictures of a run: which there are, and what each draws. What was not measured has none, and nothing has two. */
+/** The pictures of a run, and what each draws. Every measured quantity has one. */
 
 import { anyMeasured } from "./bands.ts";
 import { cdfRows, grid, tailRows } from "./cdf.ts";
@@ -19,7 +19,7 @@ export interface Stack {
 /** Share of packets below which a tail has too few samples to say anything. */
 const TAIL_FLOOR = 1e-3;
 
-/** Picture over time, but for what all have in common. */
+/** Picture over time, without the parts that all have in common. */
 type OverTime = Omit<Picture, "x" | "xLabel" | "place" | "warmup" | "happenings">;
 
 /** The usual step of the time axis, for the label of counts; absent where there is but one interval. */
@@ -34,7 +34,7 @@ function perInterval(times: number[]): string {
   return step === null ? "interval" : `${plain(step * 1000)} ms`;
 }
 
-/** Pictures over time of which anything was measured. */
+/** Pictures over time that have measured values. */
 function overTime(report: Report, pictures: OverTime[]): Picture[] {
   const common = {
     x: report.t_s,
@@ -73,7 +73,7 @@ export function controllerPictures(report: Report): Picture[] {
   ]);
 }
 
-/** Pictures of what UEs received; of their throughput only where it is not that of a flow. */
+/** Pictures of what UEs received; their throughput only if it differs from that of a flow. */
 function uePictures(report: Report): Picture[] {
   const { ues } = report.series;
   const ofFlows = new Set(report.flows.map(({ ue }) => ue)).size === report.flows.length;
@@ -98,7 +98,7 @@ export function uplinkPictures(report: Report): Picture[] {
   ]);
 }
 
-/** Pictures of what links carried of what they could, of the queues before them, and of marks. */
+/** Pictures of what links carried and could carry, of the queues before them, and of marks. */
 export function routerPictures(report: Report): Picture[] {
   const { routers } = report.series;
   return overTime(report, [
@@ -120,7 +120,7 @@ export function cellPictures(report: Report): Picture[] {
   ]);
 }
 
-/** Figures of an application itself: a stack a unit, in the order of its files. */
+/** An application's own figures: one stack for each unit, in the order of its files. */
 export function applicationStacks(report: Report): Stack[] {
   const units = [...new Set(report.application.map(({ unit }) => unit))];
   return units.map((unit, index) => {

@@ -1,11 +1,11 @@
-/** Reader of results by their declaration: every declared field of a result, and none other. */
+/** Reader of results by their declaration: every declared field of a result, and no others. */
 
 import { FIELDS } from "./fields.ts";
 
 /** Number that is null, never 0, where it was not measured. */
 export type Measured = number | null;
 
-/** One row an entity, one value an interval. */
+/** One row for each entity, one value for each interval. */
 export type Rows = Measured[][];
 
 type Value<V> = V extends number
@@ -28,7 +28,7 @@ type Value<V> = V extends number
 type Part<V> = V extends number | string | boolean | unknown[] ? never : null;
 type Absent<T, K extends keyof T> = Record<never, never> extends Pick<T, K> ? Part<NonNullable<T[K]>> : never;
 
-/** Result as it is read: what is absent is null, an empty text or an empty list, and a part that never is absent has all of its fields. */
+/** Result as it is read: an absent value is null, an empty text or an empty list, and a part that is never absent has all of its fields. */
 export type Read<T> = { [K in keyof T]-?: Value<NonNullable<T[K]>> | Absent<T, K> };
 
 export type Json = Record<string, unknown>;
@@ -64,7 +64,7 @@ export function read<T>(type: string, value: unknown): Read<T> {
 /** Reads series of a declared type: a row for each entity, with a value for each interval. */
 export function readSeries<T>(type: string, value: unknown, entities: number, intervals: number): Record<keyof T, Rows> {
   const given = object(value);
-  // Of what nobody measured there are no rows: half a thousand UEs have a dozen series each.
+  // Series without measured values get no rows: with 500 UEs there are a dozen series each.
   const row = (of: unknown[]): Measured[] => Array.from({ length: intervals }, (_, at) => measured(of[at]));
   const rows = (of: unknown[]): Rows => (of.length === 0 ? [] : Array.from({ length: entities }, (_, entity) => row(list(of[entity]))));
   return Object.fromEntries(Object.keys(FIELDS[type] ?? {}).map((name) => [name, rows(list(given[name]))])) as Record<keyof T, Rows>;

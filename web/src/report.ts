@@ -15,7 +15,7 @@ export type Router = Read<declared.RouterResult>;
 export type Cell = Read<declared.NetworkCellResult & Partial<declared.CellPlace>>;
 export type Live = Read<declared.LiveResult>;
 
-/** Result with a time; without one it could stand nowhere. */
+/** Result with a time, without which it has no position on the axis. */
 type Timed<T> = Read<T> & { t_s: number };
 export type Event = Timed<declared.Event>;
 export type Freeze = Timed<declared.Freeze> & { frozen_s: number };
@@ -23,7 +23,7 @@ export type Freeze = Timed<declared.Freeze> & { frozen_s: number };
 /** (delay in ms, fraction of packets with at most this delay), both rising. */
 export type Cdf = [number, number][];
 
-/** Distributions of a flow, which the page alone has, beside the flows. */
+/** Distributions of a flow, which only the page has. */
 const CDFS = ["owd_cdf", "queue_cdf", "frame_cdf", "completion_cdf"] as const;
 export type Flow = Read<declared.FlowResult> & Record<(typeof CDFS)[number], Cdf>;
 
@@ -35,7 +35,7 @@ export type Mark = Timed<declared.MarkResult> & {
   delay_ms: Measured;
 };
 
-/** Series by what they are of. */
+/** Series by kind of entity. */
 export interface Series {
   flows: Record<keyof declared.FlowSeries, Rows>;
   ues: Record<keyof declared.UeSeries, Rows>;
@@ -49,7 +49,7 @@ export interface Series {
 export interface Figure {
   name: string;
   unit: string;
-  /** One value an interval. */
+  /** One value for each interval. */
   values: Measured[];
 }
 
@@ -62,17 +62,17 @@ export interface Report extends Omit<Read<declared.RunResult>, "seed" | "flows" 
   freezes: Freeze[];
   /** True for a run that kept marks. */
   hasMarks: boolean;
-  /** Reads the marks, in the order of time: thousands, which a reader may never ask for. */
+  /** Reads the marks in the order of time, on demand: there are thousands, which a reader may never ask for. */
   marks: () => Mark[];
   t_s: number[];
   series: Series;
-  /** None where no file of an application was joined. */
+  /** Empty if no file of an application was joined. */
   application: Figure[];
-  /** Null where no other run was put beside this one. */
+  /** Null if no other run was put beside this one. */
   beside: Beside | null;
 }
 
-/** The page can't be drawn; the message tells the reader what to do. */
+/** Error for a page that can't be drawn; the message tells the reader what to do. */
 export class DataError extends Error {}
 
 /** Keeps the points that are numbers and that do not fall. */
@@ -118,7 +118,7 @@ function marks(value: unknown): Mark[] {
   }));
 }
 
-/** The times of the series; one left out would shift all that follows. */
+/** The times of the series; a missing one would shift all that follow. */
 function times(value: unknown): number[] {
   let last = -Infinity;
   return list(value).map((entry) => {

@@ -2,7 +2,7 @@
 
 import type { Measured, Rows } from "./read.ts";
 
-/** Most points. A page drops the first ones, or asks its server anew for all of them, evenly spaced. */
+/** Largest number of points. A page drops the first ones, or asks its server again for all of them, evenly spaced. */
 export const MOST = 4_096;
 
 const last = <T>(values: T[]): T[] => values.slice(-MOST);

@@ -20,7 +20,7 @@ function controllersOf({ ues, flows }: Report): string[] {
   });
 }
 
-/** Sets of a run; of many entities, the one that is worst off has a line over all others. */
+/** Sets of a run; if there are many entities, the worst one has a line above all others. */
 export function setsOf(report: Report): Sets {
   const { flows, ues, routers, cells } = report;
   const ofFlows: Grouping[] = [

@@ -15,7 +15,7 @@ export const PARTS: { key: keyof Split; name: string; colour: string }[] = [
   { key: "reordering", name: "reordering", colour: "var(--series-5)" },
 ];
 
-/** The sum of the parts; absent where a part is. */
+/** The sum of the parts; absent if a part is. */
 export function total(split: Split): Measured {
   let sum = 0;
   for (const { key } of PARTS) {
@@ -45,7 +45,7 @@ export interface Bar {
   sum: number;
 }
 
-/** Bars of flows that were measured: of many, the means of groups and the longest. */
+/** Bars of measured flows; if there are many, the means of groups and the longest bars. */
 export function barsOf(flows: Flow[], { groups, many }: Ensemble, most: number): Bar[] {
   const means = groups.map(({ name, members }) => ({ name: `${name}, mean`, split: mean(members.flatMap((member) => flows[member]?.split_ms ?? [])) }));
   const measured = (bars: { name: string; split: Split }[]): Bar[] => bars.flatMap((bar) => ((sum) => (sum === null ? [] : [{ ...bar, sum }]))(total(bar.split)));

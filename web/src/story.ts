@@ -24,7 +24,7 @@ const mbps = (value: Measured): string => withUnit(figure(value), "Mbit/s");
 /** Share of one in per cent, with two digits where it is small. */
 const percentage = (value: Measured): string => withUnit(percent(value === null || value >= 0.1 ? 0 : value >= 0.001 || value === 0 ? 1 : 2)(value), "%");
 
-/** The one with the largest value; none where nothing was measured. */
+/** The entry with the largest value; none if nothing was measured. */
 export function largest<T>(of: T[], value: (one: T) => Measured): T | undefined {
   return of.filter((one) => value(one) !== null).reduce<T | undefined>((best, one) => (best === undefined || (value(one) ?? 0) > (value(best) ?? 0) ? one : best), undefined);
 }

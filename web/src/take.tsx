@@ -1,4 +1,4 @@
-/** Things that a reader takes away of a picture: a drawing as wide as a column of a paper, or its data. */
+/** Saved forms of a picture: a drawing as wide as a column of a paper, or its data. */
 
 import { csvFormatRows } from "d3-dsv";
 import { render, type VNode } from "preact";
@@ -17,10 +17,10 @@ const [PLOT, TITLE, ENTRY] = [190, 16, 13];
 const STYLE = `text { font: 9px Helvetica, Arial, sans-serif; fill: #1b2128 } .title { font-weight: bold; font-size: 10px }
 .axis line { stroke: ${PALETTES.light.grid} } .axis .domain { stroke: ${PALETTES.light.rule} } .label, .axis text { fill: ${PALETTES.light.muted} }`;
 
-/** Entry of a legend: text, the place of its colour in the palette, and that of its marker where this means something of its own. */
+/** Entry of a legend: text, index of its colour in the palette, and index of its marker if that has a meaning of its own. */
 export interface Entry {
   name: string;
-  /** Null where the marker alone is meant. */
+  /** Null if only the marker is meant. */
   colour: number | null;
   shape?: number;
 }
@@ -60,7 +60,7 @@ export function svgOf(title: string, draw: (size: { width: number; height: numbe
   return coloured(text, PALETTES.light);
 }
 
-/** Drawing as dots. */
+/** Drawing as pixels. */
 export async function pngOf(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;

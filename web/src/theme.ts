@@ -54,7 +54,7 @@ export function palette(): Palette {
   return PALETTES[dark ? "dark" : "light"];
 }
 
-/** Text with each of the page's colours in place of its variable, for a picture that leaves the page. */
+/** Text with the page's colours in place of their variables, for a picture that is saved. */
 export function coloured(text: string, { series, ...rest }: Palette): string {
   return text.replace(/var\(--([a-z]+)(?:-(\d))?\)/g, (whole, name: string, index?: string) => (index === undefined ? rest[name as keyof typeof rest] : series[Number(index)]) ?? whole);
 }

@@ -26,7 +26,7 @@ export interface Topology {
 
 const many = (count: number, noun: string): string => `${plain(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Nodes and edges, with at most so many nodes in a column: beyond, those of one kind become one. */
+/** Nodes and edges, with at most so many nodes in a column: if there are more, those of one kind become one. */
 export function topology({ flows, ues, routers, cells }: Report, colourOf: (flow: number) => number | null, most: number): Topology {
   const controllers = [...new Set(flows.map(({ controller }) => controller))].sort();
   const alone = ues.length > most;
@@ -49,7 +49,7 @@ export function topology({ flows, ues, routers, cells }: Report, colourOf: (flow
   return { columns, edges: [...edges.values()] };
 }
 
-/** A node for each UE, or one for those of a channel. */
+/** A node for each UE, or one for all UEs of a channel. */
 function nodesOfUes(ues: Report["ues"], alone: boolean): Node[] {
   if (!alone) return ues.map(({ name, channel }) => ({ id: `ue ${name}`, label: name, what: channel }));
   const channels = [...new Set(ues.map(({ channel }) => channel))];

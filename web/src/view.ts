@@ -1,4 +1,4 @@
-/** View of an axis: pictures over the same axis share the range that is zoomed to, the cursor and the chosen moment. */
+/** View of an axis: pictures over the same axis share the zoomed range, the cursor and the chosen moment. */
 
 import { type Signal, signal } from "@preact/signals";
 
@@ -6,11 +6,11 @@ export type Range = [from: number, to: number];
 
 export class View {
   private readonly all: Signal<Range>;
-  /** Range that is zoomed to; null is everything. */
+  /** Zoomed range; null for everything. */
   readonly range = signal<Range | null>(null);
-  /** Place of the cursor. */
+  /** Position of the cursor. */
   readonly cursor = signal<number | null>(null);
-  /** Place that was chosen by a click or by Enter. */
+  /** Position that was chosen by a click or by Enter. */
   readonly moment = signal<number | null>(null);
   /** Delays differ by orders of magnitude: a logarithmic axis shows both ends. */
   readonly logDelay = signal(false);
@@ -33,14 +33,14 @@ export class View {
     return this.range.value ?? this.whole;
   }
 
-  /** Zooms to a range; to everything where it has everything. */
+  /** Zooms to a range; null stands for a range that includes everything. */
   zoom(range: Range | null): void {
     const [least, most] = this.whole;
     const kept = range && ([Math.max(least, range[0]), Math.min(most, range[1])] as Range);
     this.range.value = kept && kept[0] < kept[1] && (kept[0] > least || kept[1] < most) ? kept : null;
   }
 
-  /** Zooms so that the cursor, or the middle where there is none, stays in its place; `invert` tells what stands at a share of the axis. */
+  /** Zooms around the cursor, or around the middle without one; `invert` gives the value at a share of the axis. */
   zoomBy(factor: number, share: number, invert: (share: number) => number): void {
     this.zoom([invert(share - share * factor), invert(share + (1 - share) * factor)]);
   }

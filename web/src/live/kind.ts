@@ -1,4 +1,4 @@
-/** A live page: a name, facts, tables of rows now, and pictures of the rows since the start. Each kind of program declares its own. */
+/** A live page: name, facts, tables of the current rows, and pictures of the rows since the start. Each kind of program declares its own. */
 
 import type { ComponentChildren } from "preact";
 import { anyMeasured } from "../bands.ts";
@@ -22,7 +22,7 @@ export interface Drawn<R> {
   yLabel: string;
   /** For a counter, of which its growth per second is drawn: the factor to the unit. */
   perSecond?: number;
-  /** Field that has the most that each row can be. */
+  /** Field with the upper limit of each row. */
   ceiling?: keyof R & string;
   delay?: boolean;
   show?: (value: Measured) => string;
@@ -55,14 +55,14 @@ export function started<R>(drawn: Drawn<R>[]): Past {
   return { t_s: [], rows: Object.fromEntries(drawn.map(({ field }) => [field, []])) };
 }
 
-/** The past with the present behind it; a state that is no later than the last one adds nothing. */
+/** The past with the present state appended; a state that is not later than the last one adds nothing. */
 export function followed<R extends object>(past: Past, now_s: number, now: R[]): Past {
   if (now_s <= (past.t_s.at(-1) ?? -1)) return past;
   const [t_s, rows] = extended(past.t_s, past.rows, now_s, now as Record<string, Measured>[]);
   return { t_s, rows };
 }
 
-/** Plots over time; of what no row has there is none. */
+/** Plots over time; a field that no row has gets none. */
 export function picturesOf<R>({ t_s, rows }: Past, drawn: Drawn<R>[]): Picture[] {
   const common = { xLabel: "time (s)", x: t_s, place: (t: number) => `${t.toFixed(1)} s` };
   return drawn

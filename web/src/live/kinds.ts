@@ -10,6 +10,6 @@ const KINDS = { ues: CELL, bearers: CU, ways: HOP };
 /** The kind of program that sent this state. */
 export function kindOf(now: Now): Kind<Now, object> {
   const rows = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((rows) => rows in now) ?? "ues";
-  // Whose rows a state has, its kind reads.
+  // The kind whose rows the state has reads it.
   return KINDS[rows] as unknown as Kind<Now, object>;
 }

@@ -5,14 +5,14 @@ import { plain } from "../format.ts";
 import type { Frame, Scale } from "../picture.ts";
 
 const GAP = 5;
-/** Pixels from one tick to the next, about. */
+/** Approximate pixels from one tick to the next. */
 const STEP = { across: 80, up: 32 };
 
 interface Props {
   frame: Frame;
   xLabel: string;
   yLabel: string;
-  /** Places of the horizontal axis with their names, where it is no axis of numbers. */
+  /** Positions on the horizontal axis with their names, if it does not show numbers. */
   named?: [number, string][];
 }
 
@@ -40,10 +40,10 @@ export function Axes({ frame: { x, y, width, height }, xLabel, yLabel, named }: 
   );
 }
 
-/** Width of a letter, about, and the least gap between names, in pixels. */
+/** Approximate width of a letter, and the smallest gap between names, in pixels. */
 const [LETTER, BETWEEN] = [6.5, 8];
 
-/** Gives places their names, as many as stand beside each other. */
+/** Gives positions their names, as many as fit beside each other. */
 function withNames(axis: Axis<number>, named: [number, string][]): Axis<number> {
   const x = axis.scale<Scale>();
   let end = -Infinity;

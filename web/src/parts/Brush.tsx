@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Frame } from "../picture.ts";
 import type { View } from "../view.ts";
 
-/** A shorter drag was meant as a click. */
+/** Pixels below which a drag counts as a click. */
 const SHORT = 4;
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
 /** A drag zooms, a click chooses a moment. A finger scrolls the page. */
 export function Brush({ frame: { x, width, height }, view, pick }: Props) {
   const layer = useRef<SVGGElement>(null);
-  // A brush outlives what is drawn below it: between the two clicks of a double one, lines may change.
+  // A brush lives longer than the lines below it, which may change between the two clicks of a double click.
   const now = useRef({ x, pick });
   now.current = { x, pick };
   useLayoutEffect(() => {

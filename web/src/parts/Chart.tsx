@@ -5,9 +5,9 @@ import { type Bands, type Frame, MARGIN, type Picture } from "../picture.ts";
 import { Axes } from "./Axis.tsx";
 import { Lines } from "./Lines.tsx";
 
-/** Heights of labels, in turn: above the plot and in it, so that neighbours don't cover each other. */
+/** Heights of labels, used in turn so that neighbours don't cover each other: above the plot and inside it. */
 const ROWS = [-3, 24, 35];
-/** More labels than this would cover the plot: then the lines stand alone, and the list below has their words. */
+/** More labels than this would cover the plot: then the lines have no labels, and the list below it names them. */
 const MOST_LABELS = 6;
 
 interface Props {
@@ -47,14 +47,14 @@ function Warmup({ picture: { warmup }, frame: { x, height } }: { picture: Pictur
   return warmup ? <rect class="warmup" fill="var(--raised)" width={Math.max(0, x(warmup))} height={height} /> : null;
 }
 
-/** Spans of the entities that have a line: all of many would be too many. */
+/** Spans of the entities that have a line; those of all others would hide the plot. */
 function Spans({ picture: { spans = [] }, frame: { x, height }, ensemble }: { picture: Picture; frame: Frame; ensemble: Ensemble }) {
   return (
     <>
       {spans.map(({ entity, from, to }) => {
         const colour = ensemble.colourOf(entity);
         if (colour === null) return null;
-        // A freeze of a second in a run of an hour is to be seen as well.
+        // A freeze of a second must be visible in a run of an hour too.
         const width = Math.max(1, x(to) - x(from));
         return <rect key={`${entity} ${from}`} class="span" fill={`var(--series-${colour})`} fill-opacity={0.25} x={x(from)} width={width} height={height} />;
       })}

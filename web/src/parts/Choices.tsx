@@ -7,7 +7,7 @@ interface Props<T extends string> {
   change: (value: T) => void;
 }
 
-/** One of a few, as radio buttons that look like one switch. */
+/** Choice of one of a few, as radio buttons that look like one switch. */
 export function Choices<T extends string>({ label, options, chosen, change }: Props<T>) {
   const name = useId();
   return (

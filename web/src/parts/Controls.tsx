@@ -39,7 +39,7 @@ export function Controls({ controlled, send }: { controlled: Controlled; send: S
 
 type Command = (words: string[]) => Promise<boolean>;
 
-/** A setting's kinds to choose from, and the numbers of the one that holds. */
+/** Choice of a setting's kind, and the parameters of the current one. */
 function Kinds({ setting, command }: { setting: Setting; command: Command }) {
   const { name, key, kind, kinds, dials } = setting;
   return (
@@ -57,7 +57,7 @@ function Kinds({ setting, command }: { setting: Setting; command: Command }) {
   );
 }
 
-/** A number by a slider or by its digits. What is being changed stays until the cell says what holds. */
+/** Input for a number, by a slider or by its digits. It shows the new value until the cell reports the current one. */
 function Slider({ dial: { name, unit, suffix, value, min, max, step }, turn }: { dial: Dial; turn: (value: string) => Promise<boolean> }) {
   const [draft, setDraft] = useState<string | null>(null);
   useEffect(() => setDraft(null), [value]);

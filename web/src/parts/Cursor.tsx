@@ -10,7 +10,7 @@ interface Props {
   frame: Frame;
 }
 
-/** The cursor, the chosen moment, and the line that is pointed at, over all else and in the colour of text. */
+/** The cursor, the chosen moment, and the line under the pointer, above everything else and in the colour of text. */
 export function Cursor({ picture, ensemble, view, frame }: Props) {
   const { hovered } = ensemble;
   return (

@@ -29,7 +29,7 @@ export function Delays({ report, sets: { flows } }: { report: Report; sets: Sets
   );
 }
 
-/** A distribution has an axis of its own. */
+/** Own axis of a distribution. */
 function Distribution({ picture, flows }: { picture: Picture; flows: Sets["flows"] }) {
   const [least = 0, most = 1] = [picture.x[0], picture.x.at(-1)];
   const view = useMemo(() => new View([least, most]), [least, most]);

@@ -5,9 +5,9 @@ import type { Ensemble } from "../ensemble.ts";
 import { type Node, topology } from "../topology.ts";
 import { useWidth } from "./useWidth.ts";
 
-/** Width below which the servers stand on top, not on the left. */
+/** Width below which the servers are at the top, not on the left. */
 const NARROW = 620;
-/** Most nodes in a column, and in a row. */
+/** Largest number of nodes in a column, and in a row. */
 const [MOST, MOST_IN_ROW] = [6, 3];
 const [BOX, STEP] = [{ width: 112, height: 34 }, { across: 44, down: 68 }];
 
@@ -63,5 +63,5 @@ function colourIn(flows: Ensemble, flow: number): number | null {
   return flows.groups.find(({ members }) => members.includes(flow))?.colour ?? flows.colourOf(flow);
 }
 
-/** Lines of several colours over the same way lie beside each other. */
+/** Lines of several colours between the same nodes are drawn side by side. */
 const shifted = ([x, y]: [number, number], colour: number | null): [number, number] => [x + 3 * ((colour ?? 2) - 2), y + 3 * ((colour ?? 2) - 2)];

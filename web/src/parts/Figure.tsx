@@ -8,15 +8,15 @@ interface Props {
   note?: ComponentChildren;
   /** Draws the picture in a box of this size. */
   draw: (size: { width: number; height: number }) => VNode;
-  /** Height that it needs in the width of a column, where it is not a plot's. */
+  /** Height that it needs at the width of a column, if it differs from a plot's. */
   height?: number;
   cells: () => (string | number)[][];
-  /** Legend of the picture taken away. */
+  /** Legend of the saved picture. */
   entries?: () => Entry[];
   children: ComponentChildren;
 }
 
-/** A picture with its title, and what a reader takes away of it. */
+/** A picture with its title, and buttons that save it. */
 export function Figure({ id, title, note, draw, height, cells, entries, children }: Props) {
   const svg = (): string => svgOf(title, draw, entries?.() ?? [], height);
   const take: [string, string, () => Promise<Blob> | Blob][] = [

@@ -3,7 +3,7 @@ import type { Ensemble } from "../ensemble.ts";
 import { Choices } from "./Choices.tsx";
 import { Swatch } from "./Swatch.tsx";
 
-/** Meaning of the colours of a column of plots, and the choice of what is picked, by name or by group. */
+/** Meaning of the colours in a column of plots, and the choice of entities, by name or by group. */
 export function Legend({ title, ensemble }: { title: string; ensemble: Ensemble }) {
   return (
     <div class="legend">

@@ -5,7 +5,7 @@ import { type Bands, type Frame, type Level, levelsWithin, type Picture } from "
 import type { Measured } from "../read.ts";
 import { DASHES } from "../theme.ts";
 
-/** Points of a line that stand in one pixel: the least and the largest. No line has more than twice as many points as this. */
+/** Largest number of pixels across a line. Each has its lowest and highest point, so a line has at most twice as many points. */
 const MOST_RUNS = 1000;
 
 interface Props {
@@ -62,7 +62,7 @@ export function Lines({ picture, frame, bands, picked }: Props) {
   );
 }
 
-/** Heights that something is held to, with their names. */
+/** Horizontal lines at limits, with their names. */
 export function Levels({ levels, frame }: { levels: Level[]; frame: Frame }) {
   return (
     <>

@@ -12,9 +12,9 @@ import { Figure } from "./Figure.tsx";
 import { Time } from "./Time.tsx";
 import { useWidth } from "./useWidth.ts";
 
-/** Largest height, and that of a picture taken away. */
+/** Largest height, and height of a saved picture. */
 const [MOST, TAKEN] = [560, 300];
-/** Size of a UE, of one of which nothing is known, length of a sector, and distance at which a UE is pointed at, in pixels. */
+/** Size of a UE and of a UE without data, length of a sector, and distance within which the pointer finds a UE, in pixels. */
 const [DOT, UNKNOWN, SECTOR, REACH] = [7, 4, 22, 14];
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   view: View;
 }
 
-/** Map of sites and UEs at a moment, with the ways of the UEs that are picked and their handovers. */
+/** Map of sites and UEs at a moment, with the paths and handovers of the picked UEs. */
 export function Map({ report, ues, view }: Props) {
   const [host, width] = useWidth<HTMLDivElement>();
   const [by, setBy] = useState<By>("queue");
@@ -113,7 +113,7 @@ function Ground({ report, ues, view, found, at, width, most }: GroundProps) {
   );
 }
 
-/** Sites with their sectors, each as wide as a half of what it serves. */
+/** Sites with their sectors, drawn at half of the angle that each serves. */
 function Sites({ report: { cells }, place }: { report: Report; place: (east: number, north: number) => Place }) {
   const alike = new Set(cells.map(({ position_m }) => String(position_m))).size;
   const half = (Math.PI * alike) / Math.max(1, cells.length) / 2;
@@ -147,7 +147,7 @@ interface TrackProps {
   jump: number;
 }
 
-/** Way of a UE over the range that is shown, with a square where it changed cells. */
+/** Path of a UE over the shown range, with a square where it changed cells. */
 function Track({ report, ue, colour, view, place, jump }: TrackProps) {
   const range = visible(report.t_s, view.shown);
   const { east_m, north_m } = report.series.ues;

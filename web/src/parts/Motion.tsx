@@ -10,13 +10,13 @@ import { Figure } from "./Figure.tsx";
 import { Time } from "./Time.tsx";
 import { useWidth } from "./useWidth.ts";
 
-/** Width below which the grid stands above the queues, and most of a picture: marks of a longer way are no plainer. */
+/** Width below which the grid is above the queues, and largest width of a picture: a longer path does not show marks better. */
 const [NARROW, WIDEST] = [640, 960];
-/** A square with its gap, a row of the grid, the height of a lane and of the key, and what is left of the queues, in pixels. */
+/** Size of a square with its gap in pixels, squares across the grid, and in pixels: heights of a lane and of the key, and space for the names. */
 const [STEP, ACROSS, LANE, KEY, NAMES] = [9, 20, 50, 20, 120];
 /** Rows of a queue's squares. */
 const ROWS = 3;
-/** A picture that was not drawn for longer, in ms, goes on from where it was. */
+/** Longest step of the animation, in ms: after a pause it continues from where it was. */
 const LONGEST = 100;
 
 const SPEEDS = [["0.02", "1/50"], ["0.1", "1/10"], ["1", "1"], ["10", "10"]] as const;
@@ -65,10 +65,10 @@ export function Motion({ report, ues, view }: Props) {
   );
 }
 
-/** False for a reader who asked for less motion: the slider shows all moments. */
+/** False for a reader who prefers reduced motion: the slider then shows all moments. */
 const mayMove = (): boolean => !matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Moves the cursor through what is shown, at so many seconds a second, until it is at the end. */
+/** Moves the cursor through the shown range, at so many seconds per second, until the end. */
 function usePlay(view: View, time: number, speed: number) {
   const [isPlaying, setPlaying] = useState(false);
   useEffect(() => {
@@ -78,7 +78,7 @@ function usePlay(view: View, time: number, speed: number) {
     let before: number | null = null;
     let frame = requestAnimationFrame(step);
     function step(now: number): void {
-      // The pointer on a plot takes the cursor along, and away with it.
+      // The pointer moves the cursor over a plot, and removes it when it leaves.
       at = (before === null ? at : (view.cursor.peek() ?? at)) + (speed * Math.min(LONGEST, now - (before ?? now))) / 1e3;
       before = now;
       view.cursor.value = Math.min(at, end);
@@ -96,10 +96,10 @@ const GRID = { width: STEP * ACROSS, height: STEP * (BLOCKS / ACROSS) };
 const isNarrow = (width: number): boolean => width < NARROW;
 const heightIn = (width: number, lanes: number): number => KEY + 16 + (isNarrow(width) ? GRID.height + 28 + LANE * lanes : Math.max(GRID.height, LANE * lanes));
 
-/** Path of squares, by the numbers of their places. */
+/** Path of squares, by the numbers of their positions. */
 const squares = (places: number[], at: (place: number) => [number, number]): string => places.map((place) => `M${at(place).join(",")}h${STEP - 1.5}v${STEP - 1.5}h${1.5 - STEP}z`).join("");
 
-/** Runs of places, one after the other. */
+/** Runs of positions, one after the other. */
 function runs(counts: number[]): number[][] {
   let from = 0;
   return counts.map((count) => range(from, (from += count)));
@@ -123,7 +123,7 @@ function Drawn({ lanes, grid, square, width }: DrawnProps) {
           resource blocks
         </text>
         {runs(grid).map((places, index) => (
-          // Blocks lie side by side in frequency, from top to bottom, and then in time.
+          // Blocks are ordered by frequency, from top to bottom, and then by time.
           <path key={index} d={squares(places, (place) => [STEP * Math.floor(place / (BLOCKS / ACROSS)), STEP * (place % (BLOCKS / ACROSS))])} fill={filled[index]} />
         ))}
       </g>

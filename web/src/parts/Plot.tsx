@@ -14,7 +14,7 @@ import { Readout, valuesAt } from "./Readout.tsx";
 import { useWidth } from "./useWidth.ts";
 
 const HEIGHT = 210;
-/** Distance in pixels at which a line is pointed at. */
+/** Distance in pixels within which the pointer finds a line. */
 const REACH = 24;
 const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 
@@ -24,7 +24,7 @@ interface Props {
   view: View;
 }
 
-/** A plot with its cursor, zoom and what can be taken away. */
+/** A plot with its cursor, zoom and buttons that save it. */
 export function Plot({ picture, ensemble, view }: Props) {
   const [host, width] = useWidth<HTMLDivElement>();
   const { groups } = ensemble;
@@ -51,7 +51,7 @@ export function Plot({ picture, ensemble, view }: Props) {
   );
 }
 
-/** The drawing with what follows the pointer. */
+/** The drawing with the parts that follow the pointer. */
 function Drawn({ picture, ensemble, bands, view, width }: Props & { bands: Bands; width: number }) {
   const frame = frameOf(picture, bands, ensemble.picked, view, { width, height: HEIGHT });
   return (
@@ -71,7 +71,7 @@ function Drawn({ picture, ensemble, bands, view, width }: Props & { bands: Bands
   );
 }
 
-/** Moves the cursor to the pointer, and names the line that is near. */
+/** Moves the cursor to the pointer, and names the nearest line. */
 function point(event: PointerEvent, picture: Picture, ensemble: Ensemble, view: View, frame: Frame): void {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const [left, top] = [event.clientX - box.left - MARGIN.left, event.clientY - box.top - MARGIN.top];
@@ -83,7 +83,7 @@ function point(event: PointerEvent, picture: Picture, ensemble: Ensemble, view: 
   ensemble.setHovered(value != null && Math.abs(frame.y(value) - top) <= REACH ? entity : null);
 }
 
-/** Keeps what is pointed at; false where nothing is. */
+/** Keeps what is under the pointer; false if there is nothing. */
 function pickPointedAt(ensemble: Ensemble): boolean {
   const { hovered, many } = ensemble;
   if (hovered === null || !many) return false;
@@ -93,7 +93,7 @@ function pickPointedAt(ensemble: Ensemble): boolean {
 
 type SliderProps = Props & { bands: Bands; children: ComponentChildren };
 
-/** The plot as whoever uses no pointer has it: a slider over the axis, whose value is what stands there. */
+/** The plot for readers without a pointer: a slider over the axis that reads out the values there. */
 function Slider({ picture, ensemble, bands, view, children }: SliderProps) {
   const { x, title, yLabel, xLabel, place } = picture;
   const at = view.cursor.value;
@@ -118,7 +118,7 @@ function Slider({ picture, ensemble, bands, view, children }: SliderProps) {
   );
 }
 
-/** Does what a key asks for; false for any other. */
+/** Handles a key; false for a key without a function. */
 function key(name: string, { x }: Picture, view: View): boolean {
   const at = view.cursor.value;
   const step = STEPS[name];

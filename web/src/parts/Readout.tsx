@@ -18,7 +18,7 @@ interface Value {
   value: string;
 }
 
-/** Values at a place of the axis, in the order of the legend. */
+/** Values at a position on the axis, in the order of the legend. */
 export function valuesAt({ rows, x, show = figure }: Picture, ensemble: Ensemble, bands: Bands, at: number): Value[] {
   const index = bisectCenter(x, at);
   return [
@@ -27,7 +27,7 @@ export function valuesAt({ rows, x, show = figure }: Picture, ensemble: Ensemble
   ];
 }
 
-/** The cursor's place and the values there, beside the title. */
+/** The cursor's position and the values there, beside the title. */
 export function Readout({ picture, ensemble, bands, view }: Props) {
   const at = view.cursor.value;
   if (at === null) return null;

@@ -5,7 +5,7 @@ interface Props {
   change: (value: string) => void;
 }
 
-/** One of many, as a list that opens. */
+/** Choice of one of many, as a list that opens. */
 export function Select({ label, options, chosen, change }: Props) {
   return (
     <label class="field">

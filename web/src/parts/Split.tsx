@@ -10,9 +10,9 @@ import { COLUMN } from "../take.tsx";
 import { Figure } from "./Figure.tsx";
 import { useWidth } from "./useWidth.ts";
 
-/** Bars of many flows: the longest tell enough. */
+/** Number of bars if there are many flows: the longest ones. */
 const MOST = 12;
-/** Height of a bar with its gap, of the axis, and of the key, in pixels. */
+/** Heights of a bar with its gap, of the axis and of the key, in pixels. */
 const [BAR, AXIS, KEY] = [20, 24, 16];
 const SUM = 44;
 

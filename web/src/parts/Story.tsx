@@ -2,7 +2,7 @@ import { fragment, NOTHING } from "../link.ts";
 import type { Report } from "../report.ts";
 import { story } from "../story.ts";
 
-/** Sentences on what happened, which lead to the pictures. */
+/** Sentences on what happened, with links to the pictures. */
 export function Story({ report }: { report: Report }) {
   const sentences = story(report);
   return (

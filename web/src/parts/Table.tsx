@@ -32,7 +32,7 @@ interface Props<T> {
   caption: string;
   rows: T[];
   columns: Column<T>[];
-  /** Entities that the rows are, where the plots can show them. */
+  /** Entities of the rows, if the plots can show them. */
   ensemble?: Ensemble;
 }
 
@@ -40,7 +40,7 @@ type Definition<T> = ColumnDef<typeof features, Row<T>>;
 
 const idOf = ({ group, head }: Column<never>): string => `${group} ${head}`;
 
-/** Columns with one heading over those of a group; what was not measured comes last, whichever way they sort. */
+/** Columns with one heading for each group; values that were not measured come last in both orders. */
 function definitions<T>(columns: Column<T>[]): Definition<T>[] {
   const single = (column: Column<T>): Definition<T> => ({
     id: idOf(column),
@@ -138,7 +138,7 @@ function contentOf<T>(row: T, value: Measured | string | undefined, column: Colu
 interface CellProps {
   content: ComponentChildren;
   isText: boolean;
-  /** Entity of the row, where the cell names it. */
+  /** Entity of the row, if the cell names it. */
   name: { entity: number; ensemble?: Ensemble } | null;
 }
 

@@ -5,10 +5,10 @@ import { directions, type Sets } from "../sets.ts";
 import { Section } from "./Section.tsx";
 import { Table } from "./Table.tsx";
 
-/** Two counts of marks that differ, by what was under way as the warm-up ended and by what was lost after its mark. */
+/** Note on two counts of marks. They differ by packets that were under way as the warm-up ended, and by packets that were lost after their mark. */
 const MARKS = "For a flow, “with CE” counts packets that arrived with a mark, whoever made it, or whose mark went into acknowledgements (the short-circuit). Elsewhere, “marked” counts the packets that the law there decided to mark.";
 
-/** All figures, for whoever looks one up. */
+/** All figures, to look one up. */
 export function Tables({ report, sets: { flows, ues, routers, cells } }: { report: Report; sets: Sets }) {
   const { down, up } = directions(report);
   const bearers = useMemo(() => severalBearers(report.bearers, down), [report]);

@@ -1,6 +1,6 @@
 import type { View } from "../view.ts";
 
-/** The moment that is shown, to be moved; it is that of the cursor in the plots. */
+/** Slider for the shown moment, which is the cursor's in the plots. */
 export function Time({ times, at, view }: { times: number[]; at: number; view: View }) {
   return (
     <label>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Pixels in which a drawing's margins have room. */
+/** Width in pixels at which a drawing's margins fit. */
 const LEAST = 120;
 
 /** Width of an element on the page, in whole pixels, as it changes; 0 before the element is there and while nothing can be drawn in it. */

@@ -35,7 +35,7 @@ function offer(context: CompletionContext): CompletionResult | null {
 interface Props {
   text: string;
   change: (text: string) => void;
-  /** All that is wrong with what is typed. */
+  /** All errors in the text. */
   faults: (text: string) => Promise<Fault[]>;
 }
 

@@ -10,7 +10,7 @@ export interface Request {
 
 export interface Fault {
   message: string;
-  /** Characters of the text, the last not included; null where no place is known. */
+  /** Range of characters in the text, without the last one; null if the position is unknown. */
   place: [number, number] | null;
 }
 

@@ -36,7 +36,7 @@ class Worked {
     return answer;
   }
 
-  /** Ends what is asked now; it fails. */
+  /** Aborts the current question, which fails. */
   stop(): void {
     this.thread.terminate();
     this.thread = this.start();

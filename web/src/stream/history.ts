@@ -1,4 +1,4 @@
-/** Streams over time: a point at each look at all of them, and the pictures of these. */
+/** Streams over time, with a point at each query, and their pictures. */
 
 import { fixed, plain } from "../format.ts";
 import type { Picture } from "../picture.ts";
@@ -17,7 +17,7 @@ export const NO_HISTORY: History = {
   streams: { target_mbps: [], sent_mbps: [], rtt_ms: [], marks_per_s: [], delay_p95_ms: [], freezes: [] },
 };
 
-/** The history with a point behind it. */
+/** The history with a point appended. */
 export function lengthened(past: History, now_s: number, now: Now[]): History {
   const [t_s, streams] = extended(past.t_s, past.streams, now_s, now);
   return { t_s, streams };

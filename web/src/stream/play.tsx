@@ -9,7 +9,7 @@ import { type History, lengthened, NO_HISTORY } from "./history.ts";
 import { type Cell, type Controllers, Page } from "./Page.tsx";
 import { Player } from "./player.ts";
 
-/** Time between two points of the plots, and between two tales of what was seen. */
+/** Time between two points of the plots, and between two reports to the server. */
 const LOOK_MS = 500;
 const TELL_MS = 1_000;
 /** Time between two clicks of a page that clicks by itself. */

@@ -28,7 +28,7 @@ interface State {
   rows: Row[];
 }
 
-/** Figures of a stream since the last look at it. */
+/** Figures of a stream since the last query. */
 export type Now = Record<"target_mbps" | "sent_mbps" | "rtt_ms" | "marks_per_s" | "delay_p95_ms" | "freezes", Measured>;
 export const NOTHING: Now = { target_mbps: null, sent_mbps: null, rtt_ms: null, marks_per_s: null, delay_p95_ms: null, freezes: null };
 
@@ -36,13 +36,13 @@ const NOTICES: Record<string, string> = {
   "transport-wide": "This browser reports no marks: the controller sees only delays and losses. `tidemark stream open` starts Chromium with the flag that makes it report marks.",
   none: "This browser reports no packets: the rate is fixed.",
 };
-/** What is gathered longer than this is not waited for: all candidates have to be in the one offer. */
+/** Longest wait for candidates, which must all be in the one offer. */
 const GATHERING_MS = 1_000;
 /** Time after which a click counts as lost. */
 const CLICK_MS = 3_000;
 /** Luma of the picture's middle above which it is white. */
 const WHITE = 210;
-/** Most pictures in one tale: four are nearly as long as a request may be. */
+/** Largest number of pictures in one report: four nearly fill a request. */
 const MAX_PICTURES = 4;
 /** Time in which everything sent is reported. */
 const DRAINED_MS = 1_500;
@@ -55,7 +55,7 @@ class Seen {
   /** Number of the last frame. */
   frame: number | null = null;
   last: Row | null = null;
-  /** Delays in ms since the last look, and frames since the last tale. */
+  /** Delays in ms since the last query, and frames since the last report. */
   delays: number[] = [];
   frames: [frame: number, delay: number, width: number][] = [];
   clicks: number[] = [];
@@ -132,7 +132,7 @@ export class Player {
     pen.drawImage(video, 0, 0, width, height);
     const { data } = pen.getImageData(0, 0, width, height);
     const strip = readStrip(data, width, height);
-    // The next frame may be in its place already, and comes once more.
+    // The video may show the next frame already, which is then read a second time.
     if (strip && strip.frame !== seen.frame) {
       seen.frame = strip.frame;
       const delay = delayOf(strip, performance.timeOrigin + expectedDisplayTime);
@@ -161,7 +161,7 @@ export class Player {
     setTimeout(() => seen.clicked === at && (seen.clicked = null), CLICK_MS);
   }
 
-  /** Asks the server what its sender does; gives the figures since the last look. */
+  /** Asks the server for its sender's state; gives the figures since the last query. */
   async look(): Promise<Now> {
     const { seen, resource } = this;
     const answer = resource === null ? null : await fetch(`${resource}/state?from=${seen.rows}`).catch(() => null);
@@ -197,7 +197,7 @@ export class Player {
     await fetch(`${resource}/shown`, { method: "POST", body }).catch(() => {});
   }
 
-  /** Ends the stream so that both ends have counted the same packets: nothing more is sent, and everything reported. */
+  /** Ends the stream so that both ends have counted the same packets: nothing more is sent, and everything is reported. */
   async finish(): Promise<void> {
     // A refused stream has nothing to end.
     if (this.resource === null) return;

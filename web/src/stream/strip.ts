@@ -36,7 +36,7 @@ export function readStrip(pixels: ArrayLike<number>, width: number, height: numb
   return { frame: (a << 16) | (b << 8) | c, time: time.reduce((sum, byte) => sum * 256 + byte, 0) };
 }
 
-/** Time in ms from the drawing of a frame to `shown`, in ms since 1970. A clock that is ahead gives a delay below nought. */
+/** Time in ms from the drawing of a frame to `shown`, in ms since 1970. A clock that is ahead gives a negative delay. */
 export function delayOf({ time }: Strip, shown: number): number {
   const units = Math.round(10 * shown) - time;
   return (((((units % 2 ** 32) + 2 ** 32 + 2 ** 31) % 2 ** 32) - 2 ** 31) / 10);

@@ -16,7 +16,7 @@ import { isLessBetter, type Point, quantity, type Study, titled } from "./study.
 /** More points than this are not all shown at first. */
 const MANY = 60;
 
-/** Values of columns to which the reader keeps. */
+/** Values that the reader filters columns by. */
 type Only = Record<string, string>;
 
 /** The page of a study: pictures, then the table whose figures open their runs. */
@@ -65,7 +65,7 @@ export function Page({ study }: { study: Study }) {
   );
 }
 
-/** Of many points those of the first law, or of the first of what has names. */
+/** If there are many points, those of the first law, or of the first value of a column of names. */
 function firstOf(study: Study, named: string[]): Only {
   const { points } = study.data;
   const [first] = named;
@@ -143,7 +143,7 @@ function TradeOff({ study, points }: Part) {
   );
 }
 
-/** Rows in the order of a metric, with what differs from the best for sure. */
+/** Rows in the order of a metric, with those that certainly differ from the best. */
 function Best({ study, points, open }: Part & { open: (point: Point) => void }) {
   const [index, setIndex] = useState(0);
   const [flow, setFlow] = useState("");

@@ -4,10 +4,10 @@ import { figure } from "../format.ts";
 import { Table } from "../parts/Table.tsx";
 import { type Point, type Study, titled } from "./study.ts";
 
-/** Word of a shell. */
+/** Text quoted for a shell. */
 const word = (text: string): string => (/^[\w./=:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** Command that writes the report of a point's first run; null where the scenario can't be named to it. */
+/** Command that writes the report of a point's first run; null if the scenario has no path. */
 function commandOf({ data: { file } }: Study, { set, seeds: [seed], keys: [key] }: Point): string | null {
   if (file === null || key === undefined) return null;
   return ["tidemark", "run", file, ...set.flatMap((one) => ["--set", one]), "--seed", String(seed), "--out", `out/run-${key.slice(0, 8)}`].map(word).join(" ");

@@ -55,7 +55,7 @@ function Drawn({ scatter, width, height }: { scatter: Scatter; width: number; he
 
 const through = (places: Place[], { x, y }: Frame): string => line<Place>((at) => x(at.x[1]), (at) => y(at.y[1])).digits(1)(places) ?? "";
 
-/** Places of a trace with their intervals, and the line that joins them. */
+/** Points of a trace with their intervals, and the line that joins them. */
 function Drawing({ trace: { style, places }, isJoined, frame, shift }: { trace: Trace; isJoined: boolean; frame: Frame; shift: number }) {
   const stroke = `var(--series-${style.colour % COLOURS})`;
   const { path, dash } = shapeOf(style.shape);
@@ -74,7 +74,7 @@ function Drawing({ trace: { style, places }, isJoined, frame, shift }: { trace: 
   );
 }
 
-/** Intervals of a place, from where it is. */
+/** Intervals of a point, around its position. */
 function bars({ x, y }: Place, frame: Frame): string {
   const from = (scale: Frame["x"], [low, mean, high]: Place["x"]) => [scale(low) - scale(mean), scale(high) - scale(mean)].map((end) => end.toFixed(2));
   const [[left, right], [bottom, top]] = [from(frame.x, x), from(frame.y, y)];

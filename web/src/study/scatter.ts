@@ -10,11 +10,11 @@ export interface Place {
   x: [low: number, mean: number, high: number];
   y: [low: number, mean: number, high: number];
   isHollow: boolean;
-  /** Words of the pointer. */
+  /** Text at the pointer. */
   title: string;
 }
 
-/** Places of one look, which may be one. */
+/** Points with one style. */
 export interface Trace {
   style: Style;
   places: Place[];
@@ -29,11 +29,11 @@ export interface Scatter {
   /** Values of the horizontal axis that have names. */
   named?: [number, string][];
   traces: Trace[];
-  /** True where lines join the places of a trace. */
+  /** True if lines join the points of a trace. */
   isJoined: boolean;
   /** Pixels from each trace to the next, so that their intervals don't cover each other. */
   apart: number;
-  /** Line through the places that nothing beats. */
+  /** Line through the points that no other beats. */
   front: Place[];
   levels: Level[];
   legend: Entry[];

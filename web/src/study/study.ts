@@ -6,7 +6,7 @@ import { SHAPES } from "../shapes.ts";
 
 export type Point = StudyPoint;
 
-/** Look of a point: places in the palette and among the shapes. */
+/** Style of a point: its indices in the palette and among the shapes. */
 export interface Style {
   colour: number;
   shape: number;
@@ -87,7 +87,7 @@ export class Study {
     }, names);
   }
 
-  /** Styles of points by some columns: colour means the law, or else what was varied first; the shape means all else. What is alone has both. */
+  /** Styles of points by some columns. Colour stands for the law, or else for what was varied first; the shape stands for the others. A single column has both. */
   styles(points: Point[], names: string[]): { of: (point: Point) => Style; colour: string | undefined; others: string[]; said: string } {
     const colour = names.find((name) => /(^|\.)law$/.test(name)) ?? names[0];
     const others = names.filter((name) => name !== colour);
