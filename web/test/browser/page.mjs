@@ -43,8 +43,8 @@ export const shot = (name) => new URL(`${name}.png`, shots).pathname;
 
 /** @param {string} executablePath */
 export const launch = (executablePath) =>
-  // Nothing resolves: a page that reaches out fails, whatever the machine's network is.
-  chromium.launch({ executablePath, args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"] });
+  // Nothing resolves but a program of this machine: a page that reaches out fails, whatever the machine's network is.
+  chromium.launch({ executablePath, args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
 
 /**
  * @typedef {{ colorScheme?: "light" | "dark", width?: number, height?: number }} Screen
