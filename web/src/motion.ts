@@ -39,14 +39,17 @@ export interface Lane {
   marks: number[];
 }
 
-/** True for a run of one cell that says who had its resource blocks. */
-export const isMoving = (report: Report): boolean => report.cells.length === 0 && directions(report).down && report.series.ues.prb_share.length > 0;
+/** True for a run that says who had the resource blocks. */
+export const isMoving = (report: Report): boolean => directions(report).down && report.series.ues.prb_share.length > 0;
 
-/** UEs that have a lane: those with a line in the plots, and of the others the worst off. */
-export function lanesOf({ ues }: Report, ensemble: Ensemble): number[] {
-  const picked = ensemble.picked.map(({ entity }) => entity);
+/** UEs that a cell serves in an interval; those of a run without a list of cells are all in its only one. */
+export const servedBy = ({ ues, cells, series }: Report, cell: number, at: number): number[] => [...ues.keys()].filter((ue) => cells.length === 0 || series.ues.cell[ue]?.[at] === cell);
+
+/** Of UEs that a cell serves, those that have a lane: with a line in the plots, and of the others the worst off. */
+export function lanesOf({ ues }: Report, ensemble: Ensemble, served: number[]): number[] {
+  const picked = ensemble.picked.map(({ entity }) => entity).filter((ue) => served.includes(ue));
   const delay = (ue: number): number => ues[ue]?.queue_ms?.p99 ?? -1;
-  const others = ensemble.many ? ues.map((_, ue) => ue).filter((ue) => !picked.includes(ue)).sort((a, b) => delay(b) - delay(a)) : [];
+  const others = ensemble.many ? served.filter((ue) => !picked.includes(ue)).sort((a, b) => delay(b) - delay(a)) : [];
   return [...picked, ...others].slice(0, MOST);
 }
 
@@ -54,7 +57,7 @@ export function lanesOf({ ues }: Report, ensemble: Ensemble): number[] {
 export const intervalAt = ({ t_s }: Report, time: number): number => Math.min(bisectLeft(t_s, time), t_s.length - 1);
 
 /** Packets that a square of a queue stands for, over the whole run. */
-export const packetsPerSquare = ({ series }: Report, lanes: number[]): number => Math.max(1, Math.ceil((max(lanes, (ue) => max(series.ues.queued[ue] ?? [], (packets) => packets ?? 0)) ?? 0) / SQUARES));
+export const packetsPerSquare = ({ series }: Report, shown: number[]): number => Math.max(1, Math.ceil((max(shown, (ue) => max(series.ues.queued[ue] ?? [], (packets) => packets ?? 0)) ?? 0) / SQUARES));
 
 /** Whole numbers in proportion to others, which add up to `total`. */
 export function portions(parts: number[], total: number): number[] {
@@ -100,10 +103,10 @@ function marksAt({ t_s, flows, ues, series }: Report, ue: number, time: number, 
   return { marked: isDown ? sum(own, ({ index }) => series.flows.marks[index]?.[at] ?? 0) : 0, marks };
 }
 
-/** Squares of the grid: those of each lane, of all other UEs, and empty ones. */
-export function gridOf({ series }: Report, lanes: Lane[], at: number): number[] {
+/** Squares of the grid: those of each lane, of all other UEs that the cell serves, and empty ones. */
+export function gridOf({ series }: Report, lanes: Lane[], served: number[], at: number): number[] {
   const shares = lanes.map(({ share }) => share ?? 0);
-  const others = Math.max(0, sum(series.ues.prb_share, (row) => row[at] ?? 0) - sum(shares));
+  const others = Math.max(0, sum(served, (ue) => series.ues.prb_share[ue]?.[at] ?? 0) - sum(shares));
   return portions([...shares, others, Math.max(0, 1 - sum(shares) - others)], BLOCKS);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { network, sample, uploads } from "../sample/sample.js";
-import { BLOCKS, ECN, gridOf, intervalAt, isMoving, laneAt, lanesOf, packetsPerSquare, portions, said, SQUARES } from "../src/motion.ts";
+import { BLOCKS, ECN, gridOf, intervalAt, isMoving, laneAt, lanesOf, packetsPerSquare, portions, said, servedBy, SQUARES } from "../src/motion.ts";
 import { parse } from "../src/report.ts";
 import { setsOf } from "../src/sets.ts";
 
@@ -10,9 +10,23 @@ const prepared = (run: unknown) => {
 };
 
 describe("a cell in motion", () => {
-  test("is shown of one cell with downloads, and not of a network", () => {
+  test("is shown of one cell and of a network", () => {
     expect(isMoving(prepared(sample(3)).report)).toBe(true);
-    expect(isMoving(prepared(network(3)).report)).toBe(false);
+    expect(isMoving(prepared(network(3)).report)).toBe(true);
+  });
+
+  test("of a network has the UEs that the cell serves at the time", () => {
+    const { report, ues } = prepared(network(9));
+    for (const at of [10, 150]) {
+      const served = report.cells.map((_, cell) => servedBy(report, cell, at));
+      expect(served.flat().toSorted()).toEqual([0, 1, 2]);
+      for (const [cell, of] of served.entries()) {
+        expect(of.every((ue) => report.series.ues.cell[ue]?.[at] === cell)).toBe(true);
+        const lanes = lanesOf(report, ues, of).map((ue) => laneAt(report, ues, ue, report.t_s[at] ?? 0));
+        const grid = gridOf(report, lanes, of, at);
+        expect([lanes.length, grid.length, grid.reduce((sum, squares) => sum + squares)]).toEqual([of.length, of.length + 2, BLOCKS]);
+      }
+    }
   });
 
   test("has the numbers of the interval that the time is in", () => {
@@ -60,7 +74,7 @@ describe("a cell in motion", () => {
   test("of many UEs those with lines come first, then those with the longest delays", () => {
     const { report, ues } = prepared(sample(64));
     ues.pick([7]);
-    const lanes = lanesOf(report, ues);
+    const lanes = lanesOf(report, ues, servedBy(report, -1, 0));
     const delays = lanes.slice(1).map((ue) => report.ues[ue]?.queue_ms.p99 ?? 0);
     expect([lanes.length, lanes[0], new Set(lanes).size]).toEqual([6, 7, 6]);
     expect(delays).toEqual([...delays].sort((a, b) => b - a));
@@ -69,9 +83,10 @@ describe("a cell in motion", () => {
 
   test("squares add up to the grid, and to a queue that fits", () => {
     const { report, ues } = prepared(sample(64));
-    const lanes = lanesOf(report, ues);
     const at = 77;
-    const grid = gridOf(report, lanes.map((ue) => laneAt(report, ues, ue, report.t_s[at] ?? 0)), at);
+    const served = servedBy(report, -1, at);
+    const lanes = lanesOf(report, ues, served);
+    const grid = gridOf(report, lanes.map((ue) => laneAt(report, ues, ue, report.t_s[at] ?? 0)), served, at);
     expect(grid.reduce((sum, squares) => sum + squares)).toBe(BLOCKS);
     const used = report.series.ues.prb_share.reduce((sum, row) => sum + (row[at] ?? 0), 0);
     expect(Math.abs((BLOCKS - (grid.at(-1) ?? 0)) / BLOCKS - used)).toBeLessThan(1 / BLOCKS);

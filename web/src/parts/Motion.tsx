@@ -1,12 +1,13 @@
-import { range } from "d3-array";
+import { maxIndex, range } from "d3-array";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Ensemble } from "../ensemble.ts";
 import { count, percent, plain } from "../format.ts";
-import { BLOCKS, ECN, gridOf, intervalAt, type Lane, laneAt, lanesOf, packetsPerSquare, portions, said } from "../motion.ts";
+import { BLOCKS, ECN, gridOf, intervalAt, type Lane, laneAt, lanesOf, packetsPerSquare, portions, said, servedBy } from "../motion.ts";
 import type { Report } from "../report.ts";
 import type { View } from "../view.ts";
 import { Choices } from "./Choices.tsx";
 import { Figure } from "./Figure.tsx";
+import { Select } from "./Select.tsx";
 import { Time } from "./Time.tsx";
 import { useWidth } from "./useWidth.ts";
 
@@ -32,18 +33,24 @@ interface Props {
 export function Motion({ report, ues, view }: Props) {
   const [host, width] = useWidth<HTMLDivElement>();
   const [speed, setSpeed] = useState<Speed>("1");
+  // Of several cells the fullest comes first.
+  const [cell, setCell] = useState(() => maxIndex(report.cells, ({ utilisation }) => utilisation));
   const time = view.cursor.value ?? view.moment.value ?? view.shown[1];
   const { isPlaying, setPlaying } = usePlay(view, time, Number(speed));
-  const picked = lanesOf(report, ues);
-  const square = useMemo(() => packetsPerSquare(report, picked), [report, String(picked)]);
-  const lanes = picked.map((ue) => laneAt(report, ues, ue, time));
   const at = intervalAt(report, time);
-  const draw = (width: number) => <Drawn lanes={lanes} grid={gridOf(report, lanes, at)} square={square} width={width} />;
+  const served = servedBy(report, cell, at);
+  const picked = lanesOf(report, ues, served);
+  // UEs come to a cell and leave it, and a square stays what it is.
+  const shown = report.cells.length > 0 ? [...report.ues.keys()] : picked;
+  const square = useMemo(() => packetsPerSquare(report, shown), [report, String(shown)]);
+  const lanes = picked.map((ue) => laneAt(report, ues, ue, time));
+  const draw = (width: number) => <Drawn lanes={lanes} grid={gridOf(report, lanes, served, at)} square={square} width={width} />;
   const cells = () => [["UE", "PRBs (%)", "queued", ...ECN.map(({ name }) => name), "marks"], ...lanes.map((lane) => [lane.name, lane.share === null ? "" : 100 * lane.share, lane.queued ?? "", ...lane.arrived, lane.marked])];
-  const title = `The cell at ${time.toFixed(2)} s`;
+  const title = `${report.cells[cell]?.name ?? "The cell"} at ${time.toFixed(2)} s`;
   return (
     <Figure id="motion-cell" title={title} height={heightIn(0, lanes.length)} draw={({ width }) => draw(width)} cells={cells}>
       <div class="controls">
+        {report.cells.length > 1 && <Select label="Cell" options={report.cells.map(({ name }, index) => [String(index), name] as const)} chosen={String(cell)} change={(value) => setCell(Number(value))} />}
         {mayMove() && (
           <>
             <button type="button" onClick={() => setPlaying(!isPlaying)}>

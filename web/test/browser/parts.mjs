@@ -208,6 +208,24 @@ test("the map of a network follows its slider, colours UEs, and names those that
   await close();
 });
 
+test("of a network the cell in motion is the fullest, or the chosen one with the UEs that it serves then", async () => {
+  const data = network(9);
+  const { page, complaints, close } = await open(browser, write("motion-network.html", data));
+  const motion = page.locator("#motion");
+  const said = async () => (await motion.getByRole("img").getAttribute("aria-label")) ?? "";
+  const fullest = data.cells.reduce((most, cell) => (cell.utilisation > most.utilisation ? cell : most));
+  assert.ok((await said()).startsWith(`${fullest.name} at `), await said());
+  await motion.getByRole("combobox", { name: "Cell" }).selectOption(data.cells[4]?.name ?? "");
+  for (const [at, ues] of /** @type {const} */ ([[50, []], [150, ["ue-2"]]])) {
+    await motion.getByRole("slider", { name: "Time" }).fill(String(at));
+    assert.deepEqual((await said()).match(/ue-\d/g) ?? [], ues, await said());
+  }
+  assert.deepEqual(await faults(page), []);
+  await motion.screenshot({ path: shot("motion-network") });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dark", 390]])) {
   test(`a cell in motion, ${colorScheme}, ${width} px: it shows the run's numbers, plays when asked, and stops at the end`, async () => {
     const data = sample(3);
