@@ -62,18 +62,19 @@ export function Lines({ picture, frame, bands, picked }: Props) {
   );
 }
 
-/** Horizontal lines at limits, with their names. */
+/** Horizontal lines at limits, with their names, which no line crosses. */
 export function Levels({ levels, frame }: { levels: Level[]; frame: Frame }) {
+  const at = ({ value }: Level): string => `translate(0,${frame.y(value).toFixed(1)})`;
   return (
-    <>
-      {levels.map(({ label, value }, index) => (
-        <g key={label} class="level" transform={`translate(0,${frame.y(value).toFixed(1)})`}>
-          <line x2={frame.width} stroke="var(--text)" stroke-dasharray="5 4" />
-          <text x={index % 2 === 0 ? frame.width - 4 : 4} y={frame.y(value) < 12 ? 11 : -3} text-anchor={index % 2 === 0 ? "end" : "start"}>
-            {label}
-          </text>
-        </g>
+    <g class="level">
+      {levels.map((level) => (
+        <line key={level.label} transform={at(level)} x2={frame.width} stroke="var(--text)" stroke-dasharray="5 4" />
       ))}
-    </>
+      {levels.map((level, index) => (
+        <text key={level.label} transform={at(level)} x={index % 2 === 0 ? frame.width - 4 : 4} y={frame.y(level.value) < 12 ? 11 : -4} text-anchor={index % 2 === 0 ? "end" : "start"}>
+          {level.label}
+        </text>
+      ))}
+    </g>
   );
 }
