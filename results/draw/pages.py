@@ -24,6 +24,17 @@ def crowd() -> Iterator[Row]:
             yield TAIL, f"{law}, CUBIC", row["UEs"], classic
 
 
+VIDEO = {"scream": "SCReAM v2", "prague": "UDP Prague", "sl4s": "sL4S", "cl4s": "cL4S", "gcc": "GCC"}
+FRAME_DELAY = {"0": "frame delay, L4S off", "1": "frame delay, L4S on"}
+
+
+def streams() -> Iterator[Row]:
+    """Frame delays of real streams, without marks and with them, as means of the runs."""
+    for (controller, l4s), rows in groups(table("interop/streams.csv"), "controller", "l4s").items():
+        for quantile in ("p50", "p95", "p99"):
+            yield FRAME_DELAY[l4s], quantile, VIDEO[controller], mean(rows, f"frame_{quantile}_ms")
+
+
 CHANNELS = {"static": "standing", "pedestrian": "walking"}
 LAWS_OF_FRONT = ("none", "l4span", "tide", "ramp", "step", "ecn-codel")
 
@@ -237,6 +248,7 @@ PICTURES = (
         Panel(EFFECTS, "published", "ours", "against", log_x=True, log_y=True, bottom=0.002),), 1, 2.6),
     Picture("concepts/report/period", periods, tuple(
         Panel(channel, "period of reports (ms)", "median error (ms)", log_x=True) for channel in ("fixed rate", "static", "pedestrian", "vehicular"))),
+    Picture("guide/stream/frames", streams, tuple(Panel(title, "", "ms", "bars", top=360) for title in FRAME_DELAY.values()), 1, width=6),
     Picture("guide/controllers/laws", steady, tuple(STEADY.values()), 3),
     *(law(name) for name in (*LAWS, *sorted({row["law"] for row in table("laws/curve.csv")} - {name.partition("-")[0] for name in LAWS} - LAWS.keys()))),
 )

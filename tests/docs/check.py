@@ -62,7 +62,7 @@ PAPERS = "docs/reproduction/README.md"
 MAX_FINDINGS = 10
 """Pages that answer one question each."""
 
-DRAWN = ("docs/measured/", "docs/reproduction/pictures/", "docs/reference/laws/", "docs/concepts/report/", "docs/guide/controllers/")
+DRAWN = ("docs/measured/", "docs/reproduction/pictures/", "docs/reference/laws/", "docs/concepts/report/", "docs/guide/controllers/", "docs/guide/stream/")
 """Folders of pictures drawn from data, which are not in git."""
 
 GUIDES = "docs/guide/"
