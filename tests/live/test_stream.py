@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from conftest import BRIEF, GATEWAY, TIDEMARK, needs
 
 STREAM = TIDEMARK.with_name("tidemark-stream")
+WHEP = pathlib.Path(__file__).with_name("whep.py")
 PORT = 8089
 SECONDS = 20
 # Length of a pattern of capacities. The paper's has five parts of a fifth.
@@ -206,6 +208,53 @@ def test_firefox_is_shown_the_picture_and_reports_no_marks(serve, address, tmp_p
     if "refused: the offer must ask for one video, with a=recvonly and H.264" in said:
         pytest.skip("this Firefox has no H.264: its OpenH264 plugin is not installed")
     checked(folder / "viewer-1", "transport-wide")
+
+
+# The server's format, and elements that write each picture to a file, in grey.
+CAPS = (
+    "application/x-rtp,media=video,clock-rate=90000,payload=102,encoding-name=H264,"
+    "packetization-mode=(string)1,profile-level-id=(string)42e01f,level-asymmetry-allowed=(string)1"
+)
+ELEMENTS = "rtph264depay ! h264parse ! openh264dec ! videoconvert ! video/x-raw,format=GRAY8,width=640,height=360 ! multifilesink location="
+
+
+def frame_number(luma, width=640, height=360):
+    """Number of the frame in the strip of a picture: 24 cells of 32 in the upper of two rows, each an eighteenth of the height."""
+    line, cell = luma[height // 36 * width :][:width], width // 32
+    return sum((line[index * cell + cell // 2] > 125) << (23 - index) for index in range(24))
+
+
+def watched_by_whepsrc(url, shown):
+    """Watches by GStreamer's own WHEP client, whose offer would ask for sound as well."""
+    needs("gst-launch-1.0")
+    if subprocess.run(["gst-inspect-1.0", "--exists", "whepsrc"]).returncode != 0:
+        pytest.skip("this GStreamer has no whepsrc: it is one of gst-plugins-rs, of which Debian 12 has no package")
+    pipeline = f"whepsrc whep-endpoint={url} audio-caps=EMPTY video-caps={CAPS} ! {ELEMENTS}{shown}/%05d"
+    command = ["timeout", "--signal=INT", str(SECONDS), "gst-launch-1.0", *pipeline.split()]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+
+
+def watched_by_webrtcbin(url, shown):
+    """Watches by the WebRTC of GStreamer that whepsrc is made of."""
+    # Of the packages of Debian, which this environment does not see.
+    command = ["/usr/bin/python3", "-B", WHEP, url, CAPS, f"{ELEMENTS}{shown}/%05d", str(SECONDS)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode == 77:
+        pytest.skip(f"GStreamer's WebRTC is not installed: {run.stdout.strip()}")
+    return run.stdout
+
+
+@pytest.mark.parametrize("watched", [watched_by_whepsrc, watched_by_webrtcbin])
+def test_gstreamer_is_shown_the_picture_by_whep(serve, address, tmp_path, watched):
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    folder = serve(address)
+    said = watched(f"http://{address}:{PORT}/whep", shown)
+    numbers = [frame_number(file.read_bytes()) for file in sorted(shown.iterdir())]
+    assert len(numbers) > 5 * SECONDS and numbers == sorted(set(numbers)), said
+    # It has no feedback on single packets, so that the rate is fixed.
+    summary, *_ = results(folder / "viewer-1")
+    assert summary["feedback"] == "none" and summary["frames_sent"] >= len(numbers)
 
 
 def asked(path, token=None, body=None):
