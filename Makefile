@@ -206,13 +206,15 @@ packaging-test: build
 	packaging/tests/release
 
 # Video over WebRTC to a browser: `tidemark-stream`. Not part of `build` and `test`, because its 150 crates and a codec in C take minutes to compile.
+# The codec's build leaves its assembly out, without a word, where nasm is missing.
 stream: web
+	@command -v nasm > /dev/null || echo "stream: nasm is not installed (make packages): where the codec is not built yet, it will be slow" >&2
 	$(OPTIMISED) $(CARGO) build --profile $(PROFILE) --locked --package tidemark-stream
 
 # Its tests, in memory and then in a browser behind a live cell; skips, loudly, parts without root or Chromium.
 stream-test: build stream
-	$(CARGO) clippy --profile $(PROFILE) --locked --package tidemark-stream --all-targets -- -D warnings
-	$(CARGO) test --profile $(PROFILE) --locked --package tidemark-stream
+	$(OPTIMISED) $(CARGO) clippy --profile $(PROFILE) --locked --package tidemark-stream --all-targets -- -D warnings
+	$(OPTIMISED) $(CARGO) test --profile $(PROFILE) --locked --package tidemark-stream
 	tests/live/run tests/live/test_stream.py
 
 c-test:

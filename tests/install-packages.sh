@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that the tests use: independent decoders and network tools, valgrind for counting instructions, tools
-# for packaging libtidemark and building with it, and readers of completions and manual pages.
+# for packaging libtidemark and building with it, readers of completions and manual pages, and the assembler of the video codec.
 # This is optional: tests of missing packages skip and say so. Without root it does nothing and says so.
 set -eu
 
-packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian groff zsh fish"
+packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian groff zsh fish nasm"
 
 if [ "$(id -u)" -ne 0 ]; then
     echo "install-packages.sh: SKIPPED: not root. Run as root, or have an administrator install: $packages" >&2
