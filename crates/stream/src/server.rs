@@ -5,7 +5,6 @@ use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use tidemark_core::{BitRate, ConfigError, Duration};
@@ -19,7 +18,7 @@ use crate::media::Generated;
 use crate::negotiation::MAX_OFFER;
 use crate::page::PAGE;
 use crate::references::References;
-use crate::session::{Choice, Session};
+use crate::session::Choice;
 use crate::video_file::VideoFile;
 use crate::viewer::{Start, Viewer, bind};
 use crate::wake::Wake;
@@ -114,6 +113,12 @@ impl Settings {
             Frames::File(file) => Pictures::of_file(self.size, file.clone(), wake, references),
             Frames::Encoder | Frames::Generator => Pictures::moving(self.size, wake, references),
         }
+    }
+
+    /// Makes the model of an encoder for a viewer.
+    fn generated(&self, ssrc: u32) -> Generated {
+        let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");
+        Generated::new(Encoder::new(&self.video(), BitRate::from_bps(0), stream))
     }
 
     fn video(&self) -> VideoConfig {
@@ -230,43 +235,28 @@ impl Server {
         let name = random().map(|number: [u8; 8]| format!("{:016x}", u64::from_ne_bytes(number))).map_err(broken)?;
         viewers.count += 1;
         let out = self.settings.out.as_ref().map(|folder| folder.join(format!("viewer-{}", viewers.count)));
-        let (wake, video) = (Wake::new().map_err(broken)?, self.settings.video());
+        let wake = Wake::new().map_err(broken)?;
         let (socket, address) = bind(request.local).map_err(broken)?;
         let ssrc = random().map(u32::from_ne_bytes).map_err(broken)?;
-        let choice = Choice { controller: made, video: video.clone(), l4s, ssrc };
+        let choice = Choice { controller: made, video: self.settings.video(), l4s, ssrc };
         let references = self.settings.reference.map(|every| Arc::new(References::every(every)));
-        let refused = |error: crate::negotiation::Refused| Answer::text("400 Bad Request", error.to_string());
-        let begin = (Instant::now(), offer, address);
-        let (viewer, answer) = match &self.settings.frames {
-            Frames::Generator => {
-                let stream = tidemark_core::Stream::new(u64::from(ssrc), 0, "encoder");
-                let frames = Generated::new(Encoder::new(&video, BitRate::from_bps(0), stream));
-                let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
-                (
-                    Viewer::start(Start {
-                        session,
-                        socket,
-                        wake,
-                        controller: controller.into(),
-                        l4s,
-                        references: None,
-                        out,
-                    }),
-                    answer,
-                )
-            }
+        let start = Start {
+            socket,
+            wake: wake.clone(),
+            controller: controller.into(),
+            l4s,
+            references: references.clone(),
+            out,
+        };
+        let started = match &self.settings.frames {
+            Frames::Generator => start.answer(offer, address, choice, self.settings.generated(ssrc)),
             Frames::Encoder | Frames::File(_) => {
-                let frames = self
-                    .settings
-                    .pictures(wake.clone(), references.clone())
-                    .map_err(|error| broken(io::Error::other(error)))?;
-                let (session, answer) = Session::answer(begin.0, begin.1, begin.2, choice, frames).map_err(refused)?;
-                (
-                    Viewer::start(Start { session, socket, wake, controller: controller.into(), l4s, references, out }),
-                    answer,
-                )
+                let pictures = self.settings.pictures(wake, references);
+                let pictures = pictures.map_err(|error| broken(io::Error::other(error)))?;
+                start.answer(offer, address, choice, pictures)
             }
         };
+        let (viewer, answer) = started.map_err(|refused| Answer::text("400 Bad Request", refused.to_string()))?;
         let location = format!("/whep/{name}");
         viewers.by_name.insert(name, viewer);
         Ok(Answer::new("201 Created", "application/sdp", answer).at(location))

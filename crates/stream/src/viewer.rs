@@ -15,10 +15,10 @@ use tidemark_emu::EcnSocket;
 
 use crate::lateness::Lateness;
 use crate::media::Media;
-use crate::negotiation::Feedback;
+use crate::negotiation::{Feedback, Refused};
 use crate::record::{Record, Row, Shown};
 use crate::references::References;
-use crate::session::{Session, State, Status};
+use crate::session::{Choice, Session, State, Status};
 use crate::wake::Wake;
 
 /// Time between two rows of the series.
@@ -64,9 +64,8 @@ impl Shared {
     }
 }
 
-/// Parts that a thread starts with.
-pub(crate) struct Start<M> {
-    pub(crate) session: Session<M>,
+/// Parts that a thread starts with, beside its session.
+pub(crate) struct Start {
     pub(crate) socket: EcnSocket,
     pub(crate) wake: Wake,
     pub(crate) controller: String,
@@ -77,9 +76,26 @@ pub(crate) struct Start<M> {
     pub(crate) out: Option<PathBuf>,
 }
 
+impl Start {
+    /// Answers an offer with these frames at a local address, and starts the viewer's thread.
+    ///
+    /// # Errors
+    /// The offer can't be answered.
+    pub(crate) fn answer<M: Media + Send + 'static>(
+        self,
+        offer: &str,
+        address: SocketAddr,
+        choice: Choice,
+        frames: M,
+    ) -> Result<(Viewer, String), Refused> {
+        let (session, answer) = Session::answer(Instant::now(), offer, address, choice, frames)?;
+        Ok((Viewer::start(session, self), answer))
+    }
+}
+
 impl Viewer {
-    pub(crate) fn start<M: Media + Send + 'static>(start: Start<M>) -> Self {
-        let Start { session, socket, wake, controller, l4s, references, out } = start;
+    fn start<M: Media + Send + 'static>(session: Session<M>, start: Start) -> Self {
+        let Start { socket, wake, controller, l4s, references, out } = start;
         let shared = Arc::new(Shared {
             controller,
             l4s,
