@@ -10,8 +10,10 @@ const FLASH: u32 = 6;
 const BLACK: u8 = 16;
 const WHITE: u8 = 235;
 const GREY: u8 = 128;
-/// Largest deviation of the noise, in steps of luma.
-const NOISE: u32 = 16;
+/// Bits of the noise in a pixel's luma.
+const NOISE_BITS: usize = 4;
+/// Pixels whose noise is of one random number.
+const BLOCK: usize = u32::BITS as usize / NOISE_BITS;
 
 /// Pixels of one component of a picture, line by line.
 pub(crate) struct Plane<'a> {
@@ -86,16 +88,21 @@ impl Scene for Pattern {
         let shift = strip.frame as usize;
         let bar = shift * 7 % luma.width;
         for (y, line) in luma.pixels.chunks_exact_mut(luma.width).enumerate() {
-            for (x, pixel) in line.iter_mut().enumerate() {
-                let pattern = ((x + 2 * shift) ^ (y + shift)) & 0x7F;
-                let level = if x.abs_diff(bar) < 8 { 200 } else { 48 + pattern as u32 };
-                *pixel = (level + self.random() % NOISE) as u8;
+            for (block, pixels) in line.chunks_mut(BLOCK).enumerate() {
+                let noise = self.random();
+                for (index, pixel) in pixels.iter_mut().enumerate() {
+                    let x = BLOCK * block + index;
+                    let pattern = ((x + 2 * shift) ^ (y + shift)) as u8 & 0x7F;
+                    let level = if x.abs_diff(bar) < 8 { 200 } else { 48 + pattern };
+                    *pixel = level + (noise >> (NOISE_BITS * index)) as u8 % (1 << NOISE_BITS);
+                }
             }
         }
         for (plane, step) in [first, second].into_iter().zip([1, 2]) {
-            for (index, pixel) in plane.pixels.iter_mut().enumerate() {
-                let (x, y) = (index % plane.width, index / plane.width);
-                *pixel = (96 + ((x / 4 + y / 4 + step * shift) & 0x3F)) as u8;
+            for (y, line) in plane.pixels.chunks_exact_mut(plane.width).enumerate() {
+                for (x, pixel) in line.iter_mut().enumerate() {
+                    *pixel = 96 + ((x / 4 + y / 4 + step * shift) as u8 & 0x3F);
+                }
             }
         }
     }
