@@ -7,6 +7,7 @@ import json
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tidemark_sdn import config
@@ -28,6 +29,22 @@ from tidemark_sdn.tls import server_context
 from tidemark_sdn.units import format_rate, format_time, parse_rate, parse_size, parse_time
 
 _ERRORS = (ConfigError, ProgramError, RefusedError, SwitchError, ChannelError, LabError, OSError)
+
+
+def _quantity(parse: Callable[[object], float]) -> Callable[[str], str]:
+    """Check of an argument with a unit: argparse names the one at fault. Its text stays, for a measurement's demos."""
+
+    def check(text: str) -> str:
+        try:
+            parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return text
+
+    return check
+
+
+_TIME, _RATE, _SIZE = _quantity(parse_time), _quantity(parse_rate), _quantity(parse_size)
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -70,18 +87,21 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load from which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks from which sdn-l4s slows down")
-    demo.add_argument("--period", default="100 ms", help="time between two queue reports to the controller")
-    demo.add_argument("--target", default="15 ms", help="target delay of PI2's classic queue (sound)")
+    demo.add_argument("--period", type=_TIME, default="100 ms", help="time between two queue reports to the controller")
+    demo.add_argument("--target", type=_TIME, default="15 ms", help="target delay of PI2's classic queue (sound)")
     demo.add_argument("--coupling", type=float, default=2.0, help="coupling factor of L4S marks to PI2 (sound)")
     demo.add_argument(
-        "--round-trip", default="0 ms", help="of the line without its queue; a `tidemark net hop` is the wire"
+        "--round-trip",
+        type=_TIME,
+        default="0 ms",
+        help="of the line without its queue; a `tidemark net hop` is the wire",
     )
     demo.add_argument(
         "--one-queue", action="store_true", help="put all traffic into one queue of the classic queue's size"
     )
     queues = Queues()
-    demo.add_argument("--l4s-size", default=f"{queues.l4s_size} B", help="of the L4S queue")
-    demo.add_argument("--classic-size", default=f"{queues.classic_size} B", help="of the classic queue")
+    demo.add_argument("--l4s-size", type=_SIZE, default=f"{queues.l4s_size} B", help="of the L4S queue")
+    demo.add_argument("--classic-size", type=_SIZE, default=f"{queues.classic_size} B", help="of the classic queue")
     demo.add_argument("--l4s-share", type=float, default=queues.l4s_share, help="L4S queue's share of the line's rate")
     _add_size(demo)
     demo.set_defaults(execute=_demo)
@@ -97,7 +117,7 @@ def _arguments() -> argparse.ArgumentParser:
     reacting.add_argument("--out", type=Path, default=Path("out/sdn-reaction"))
     reacting.add_argument("--mode", choices=("sound", "literal"), default="sound")
     reacting.add_argument("--events", type=int, default=100, help="number of bursts, one per second")
-    reacting.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
+    reacting.add_argument("--rate", type=_RATE, default="20 Mbit/s", help="of the line between the switches")
     reacting.set_defaults(execute=_reaction)
 
     compile_ = commands.add_parser("compile", help="compiles the program of the ports, for agents without clang")
@@ -110,8 +130,10 @@ def _add_size(parser: argparse.ArgumentParser) -> None:
     """Arguments of commands that run a laboratory."""
     parser.add_argument("--l4s", type=int, default=12, help="L4S senders")
     parser.add_argument("--classic", type=int, default=12, help="classic senders")
-    parser.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
-    parser.add_argument("--time", default="6 s", help="duration, of which the first 2 s are left out of the figures")
+    parser.add_argument("--rate", type=_RATE, default="20 Mbit/s", help="of the line between the switches")
+    parser.add_argument(
+        "--time", type=_TIME, default="6 s", help="duration, of which the first 2 s are left out of the figures"
+    )
     parser.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
 
 
@@ -174,14 +196,11 @@ def _demo(arguments: argparse.Namespace) -> None:
     enter(sys.argv[1:])
     if arguments.hop and arguments.mode not in (None, "plain"):
         raise ConfigError("--mode: with --hop the switches only forward: leave out one of the two")
+    if min(arguments.l4s, arguments.classic) < 0 or arguments.l4s + arguments.classic == 0:
+        raise ConfigError("--l4s, --classic: numbers of senders, of which there must be one at least")
     mode = arguments.mode or ("plain" if arguments.hop else "sound")
-    try:
-        rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
-        target, round_trip = parse_time(arguments.target), parse_time(arguments.round_trip)
-        period = parse_time(arguments.period)
-        sizes = parse_size(arguments.l4s_size), parse_size(arguments.classic_size)
-    except ValueError as error:
-        raise ConfigError(f"--rate, --time, --period, --target, --round-trip or a queue's size: {error}") from None
+    target, period = parse_time(arguments.target), parse_time(arguments.period)
+    sizes = parse_size(arguments.l4s_size), parse_size(arguments.classic_size)
     run_demo(
         Experiment(
             tidemark=find_tidemark(arguments.tidemark),
@@ -194,15 +213,15 @@ def _demo(arguments: argparse.Namespace) -> None:
             one_queue=arguments.one_queue or arguments.hop is not None,
             queues=Queues(*sizes, arguments.l4s_share),
             hop=arguments.hop,
-            round_trip=round_trip,
+            round_trip=parse_time(arguments.round_trip),
             l4s=arguments.l4s,
             classic=arguments.classic,
-            rate=rate,
+            rate=parse_rate(arguments.rate),
             settings=(
                 f'period = "{period * 1e3:g} ms"\n'
                 f'[sound]\ntarget = "{target * 1e3:g} ms"\ncoupling = {arguments.coupling:g}\n'
             ),
-            seconds=seconds,
+            seconds=parse_time(arguments.time),
         )
     )
 
