@@ -1,4 +1,4 @@
-//! The encoder of a moving picture or a video, in its own thread: a frame takes 11 to 31 ms, for which no packet may wait.
+//! The encoder of a moving picture or a video, in its own thread: a frame takes 5 to 22 ms, for which no packet may wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
