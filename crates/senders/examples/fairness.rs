@@ -57,8 +57,9 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
         SenderConfig::SdnL4s(it) => {
             vec![("SDN-L4S", SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..it }.into())]
         }
-        // None of them adapts, the oracle without a cell.
+        // None of these adapts, the oracle without a cell. Without its recommendations a hint changes nothing.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) | SenderConfig::Oracle(_) => vec![],
+        SenderConfig::PragueHint(_) | SenderConfig::ScreamHint(_) | SenderConfig::Al4sHint(_) => vec![],
         other => vec![(other.properties().title, other)],
     }
 }
