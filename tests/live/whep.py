@@ -1,9 +1,10 @@
-"""Watches a stream by WHEP with GStreamer's WebRTC, as its `whepsrc` does: whep.py URL CAPS ELEMENTS SECONDS.
+"""Watches a stream by WHEP with GStreamer's WebRTC, as its `whepsrc` does.
 
-CAPS is the format of the offered video, and ELEMENTS take its packets. It is run by Debian's Python. Code 77 says that packages are missing, of
-gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-nice, python3-gi and gir1.2-gst-plugins-bad-1.0.
+It is run by Debian's Python. Code 77 says that packages are missing, of gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-nice,
+python3-gi and gir1.2-gst-plugins-bad-1.0.
 """
 
+import argparse
 import re
 import sys
 import urllib.parse
@@ -16,8 +17,9 @@ try:
         gi.require_version(name, "1.0")
     from gi.repository import GLib, Gst, GstSdp, GstWebRTC
 except (ImportError, ValueError) as error:
-    print(error)
-    sys.exit(77)
+    MISSING = error
+else:
+    MISSING = None
 
 
 class Viewer:
@@ -65,13 +67,21 @@ class Viewer:
 
 
 def main():
-    url, caps, elements, seconds = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("caps", help="format of the offered video")
+    parser.add_argument("elements", help="what takes its packets, in GStreamer's notation")
+    parser.add_argument("seconds", type=int)
+    arguments = parser.parse_args()
+    if MISSING:
+        print(MISSING)
+        return 77
     Gst.init(None)
-    names = re.findall(r"(?:^|! )(\w+)(?= |$)", elements)
+    names = re.findall(r"(?:^|! )(\w+)(?= |$)", arguments.elements)
     if missing := [name for name in ("webrtcbin", "nicesrc", *names) if Gst.ElementFactory.find(name) is None]:
         print("GStreamer has no", *missing)
         return 77
-    Viewer(url, caps, elements).watch(int(seconds))
+    Viewer(arguments.url, arguments.caps, arguments.elements).watch(arguments.seconds)
     return 0
 
 
