@@ -13,7 +13,7 @@ const study = new Study({
   name: "made up", description: "", version: "0.1.0", commit: null, columns: ["marker.law", "flow.*.round_trip"], by_flow: false,
   metrics: [{ name: "throughput_mbps", unit: "Mbit/s" }, { name: "owd_ms.p99", unit: "ms" }],
   points: [["none", 100], ["l4span", 10]].flatMap(([law, delay]) => ["10 ms", "40 ms", "0.16 s"].map((time, index) => point([String(law), time], [[5, 6, 7], [1, 2, 3].map((seed) => Number(delay) * (1 + index) + seed)]))),
-  search: { key: "flow.*.round_trip", condition: "owd_ms.p99 <= 50", metric: "owd_ms.p99", bound: 50 }, found: [], quantiles: QUANTILES, scenario: "", file: null,
+  search: { key: "flow.*.round_trip", condition: "owd_ms.p99 <= 50", metric: "owd_ms.p99", bound: 50 }, found: [], quantiles: QUANTILES, scenario: "", file: null, has_reports: false,
 });
 const { points } = study.data;
 

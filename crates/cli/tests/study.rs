@@ -115,17 +115,22 @@ fn a_study_from_flags_prints_means_and_writes_a_page() {
     let units = fs::read_to_string(Path::new(&out).join("units.csv")).unwrap();
     assert!(units.contains("throughput_mbps,Mbit/s\n"), "{units}");
     let page = fs::read_to_string(Path::new(&out).join("study.html")).unwrap();
-    let (_, data) = page.split_once("id=\"tidemark-data\">").unwrap();
-    let (data, _) = data.split_once("</script>").unwrap();
-    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let inside = |page: &str| -> serde_json::Value {
+        let (_, data) = page.split_once("id=\"tidemark-data\">").unwrap();
+        serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+    };
+    let data = inside(&page);
     assert_eq!(data["points"][1]["values"][0], "l4span");
     let first: f64 = table.lines().nth(1).unwrap().split(',').nth(3).unwrap().parse().unwrap();
     assert_eq!(data["points"][0]["metrics"][0][0], first);
     assert_eq!(data["points"][0]["seeds"], serde_json::json!([1, 2]));
     let run = table.lines().nth(1).unwrap().rsplit(',').next().unwrap();
-    let series = fs::read_dir(Path::new(&out).join("series").join(run)).unwrap().next().unwrap().unwrap();
-    let series = fs::read_to_string(series.path()).unwrap();
-    assert!(series.lines().count() > 5, "{series}");
+    let kept = |name: &str| fs::read_to_string(Path::new(&out).join("series").join(run).join(name)).unwrap();
+    assert!(kept("series-flows.csv").lines().count() > 5);
+    // The page opens it.
+    assert_eq!(data["has_reports"], true);
+    let report = inside(&kept("report.html"));
+    assert_eq!((&report["seed"], &report["flows"][0]["throughput_mbps"]), (&1.into(), &first.into()));
 }
 
 #[test]

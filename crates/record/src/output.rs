@@ -15,7 +15,7 @@ use crate::thinned::Thinned;
 /// Name of the file without which a folder has no result.
 const SUMMARY: &str = "summary.json";
 /// Name of the report, which the command makes.
-const REPORT: &str = "report.html";
+pub const REPORT: &str = "report.html";
 
 /// Writes the folder, with the report's page if there is one, and makes the folder if it is missing. If the program is
 /// killed meanwhile, or the disk is full, the previous result is whole, or there is none. The page is made on another thread.

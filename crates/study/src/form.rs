@@ -44,7 +44,7 @@ pub struct Form {
     pub metrics: Vec<String>,
     /// Flows that have rows, by the names of their `[[flow]]`. Default: all.
     pub flows: Vec<String>,
-    /// True to keep the series of every run.
+    /// True to keep the series and the report of every run.
     pub series: bool,
     /// Seeds to add where an interval is wide.
     pub until_ci: Option<UntilCi>,

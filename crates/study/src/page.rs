@@ -43,6 +43,8 @@ results! {
         pub scenario: String,
         /// File of the scenario; `null` for one that can't be named to the command.
         pub file: Option<String>,
+        /// True where the report of each run is kept, in the folder `series`.
+        pub has_reports: bool,
     }
 
     /// A metric of a study.
@@ -117,6 +119,7 @@ impl StudyPage {
             scenario: study.base.text.clone(),
             // A scenario from the standard input, or one that the command made, can't be named to it.
             file: Some(study.base.file.clone()).filter(|file| Path::new(file).exists()),
+            has_reports: study.series,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidemark_record::files;
+use tidemark_record::output::report_data;
 use tidemark_sim::RunResult;
 
 /// Record of one run, as a store keeps it.
@@ -19,6 +20,9 @@ pub struct Record {
     /// Texts of the files of series by their names, where the study keeps series.
     #[serde(default)]
     series: BTreeMap<String, String>,
+    /// Data of the report's page, where the study keeps series.
+    #[serde(default)]
+    report: Option<String>,
 }
 
 /// Record of a run that has just ended, in the form in which [`Record`] is read.
@@ -29,6 +33,8 @@ struct Written<'a> {
     summary: &'a RunResult,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     series: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
 }
 
 impl Record {
@@ -42,8 +48,9 @@ impl Record {
         result: &RunResult,
         series: bool,
     ) -> serde_json::Result<Vec<u8>> {
+        let report = series.then(|| report_data(result)).transpose()?;
         let series = if series { files::series(result).collect() } else { BTreeMap::new() };
-        let mut bytes = serde_json::to_vec(&Written { key, groups, summary: result, series })?;
+        let mut bytes = serde_json::to_vec(&Written { key, groups, summary: result, series, report })?;
         bytes.push(b'\n');
         Ok(bytes)
     }
@@ -74,6 +81,11 @@ impl Record {
     /// Files of series with their names; none where the study keeps no series.
     pub fn series_files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.series.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// Data of the report's page; `None` where the study keeps no series.
+    pub fn report(&self) -> Option<&str> {
+        self.report.as_deref()
     }
 
     /// Group of a flow, which is its `[[flow]]`.

@@ -35,7 +35,7 @@ pub struct Run {
     pub folder: PathBuf,
     /// Overrides, in order; the seed is the last.
     pub assignments: Vec<String>,
-    /// True to keep the series.
+    /// True to keep the series and the data of the report.
     pub series: bool,
     /// Program that is to make it.
     pub program: Program,
@@ -104,6 +104,10 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
 pub fn run_scenario(run: &Run, scenario: &Scenario, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
     let failed = |error: &dyn std::fmt::Display| RunError::Failed(error.to_string());
     let mut simulation = Simulation::new(scenario).map_err(|error| failed(&error))?;
+    if run.series {
+        // The report shows why packets were marked.
+        simulation.keep_marks();
+    }
     let mut result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
     result.commit.clone_from(&run.program.commit);
     if result.interrupted_at_s.is_some() {

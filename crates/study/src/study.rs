@@ -34,7 +34,7 @@ pub struct Study {
     pub(crate) names_metrics: bool,
     /// Names of `[[flow]]` that have rows; empty for all.
     pub flows: Vec<String>,
-    /// True to keep the series of every run.
+    /// True to keep the series and the report of every run.
     pub series: bool,
     /// Seeds that are added where intervals are wide.
     pub widening: Option<Widening>,

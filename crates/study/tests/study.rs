@@ -334,7 +334,8 @@ fn a_plan_that_others_run_comes_to_the_same_end() {
             assert!(table.summaries().iter().any(|summary| summary.seeds.len() > 2), "{name}: no seeds were added");
         }
         let row = table.rows.last().unwrap();
-        assert_eq!(store.get(&row.key).unwrap().unwrap().series_files().count() > 0, name == "both");
+        let record = store.get(&row.key).unwrap().unwrap();
+        assert_eq!((record.series_files().count() > 0, record.report().is_some()), (name == "both", name == "both"));
     }
 }
 

@@ -28,6 +28,8 @@ export interface StudyPage {
   scenario: string;
   /** File of the scenario; `null` for one that can't be named to the command. */
   file: string | null;
+  /** True where the report of each run is kept, in the folder `series`. */
+  has_reports: boolean;
 }
 
 /** A metric of a study. */

@@ -196,6 +196,38 @@ for (const [colorScheme, width] of /** @type {const} */ ([["light", 1440], ["dar
   });
 }
 
+test("a study that keeps series opens the report of a run", async () => {
+  const kept = sweep("kept", ["--vary", "marker.law=none,tide", "--flow", "cubic-car", "--series"]);
+  const { page, complaints, close } = await open(browser, kept);
+  await page.locator("button.open").first().click();
+  const dialog = page.getByRole("dialog");
+  assert.equal(await dialog.locator("pre").count(), 0, "no command is needed");
+  const row = dialog.locator("tbody tr").nth(1);
+  const [seed, rate] = await row.locator("th, td").allTextContents();
+  assert.deepEqual(await faults(page), []);
+  await row.getByRole("link", { name: "open" }).click();
+  await page.waitForURL(/\/series\/[0-9a-f]+\/report\.html$/);
+  await settle(page);
+  const report = JSON.parse((await page.locator("#tidemark-data").textContent()) ?? "");
+  const flow = report.flows.find((/** @type {{ name: string }} */ { name }) => name === "cubic-car");
+  assert.equal(String(report.seed), seed);
+  assert.ok(Math.abs(number(rate ?? "") / flow.throughput_mbps - 1) < 5e-3);
+  assert.ok((await page.locator("#time path[data-colour]").count()) > 4, "what happened over time is drawn");
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("a study without series has the command of each run", async () => {
+  const { page, close } = await open(browser, url);
+  await page.locator("button.open").first().click();
+  const dialog = page.getByRole("dialog");
+  for (const seed of [1, 3, 2]) {
+    await dialog.locator("tbody tr").nth(seed - 1).getByRole("button", { name: "command" }).click();
+    assert.ok((await dialog.locator("pre").innerText()).includes(` --seed ${seed} `));
+  }
+  await close();
+});
+
 test("differences are taken seed by seed, and a tie is a hollow mark", async () => {
   const { page, close } = await open(browser, url);
   await chooser("against", page, AGAINST).selectOption("marker.law");

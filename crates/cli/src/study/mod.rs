@@ -3,6 +3,7 @@
 mod points;
 mod terminal;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
 use serde_json::Value;
 use tidemark_core::Bytes;
+use tidemark_record::output::REPORT;
 use tidemark_record::staging;
 use tidemark_study::page::StudyPage;
 use tidemark_study::{
@@ -59,7 +61,7 @@ pub(crate) struct StudyOptions {
     /// Largest value that --find tries [default: 1024]
     #[arg(long, value_name = "N", requires = "find", hide_short_help = true)]
     max: Option<u64>,
-    /// Keep the series of every run, in the folder `series`
+    /// Keep the series and the report of every run, in the folder `series`
     #[arg(long, hide_short_help = true)]
     series: bool,
     /// Most runs at once [default: one for each processor]
@@ -278,15 +280,18 @@ fn show(bar: &ProgressBar, progress: Progress) {
     }
 }
 
-/// Writes the series of every run into a folder below `series`, named by the key of the run.
+/// Writes the series and the report of every run into a folder below `series`, named by the key of the run.
 fn write_series(table: &Table, store: &Store) -> Result<()> {
     let mut keys: Vec<_> = table.rows.iter().map(|row| row.key.as_str()).collect();
     keys.dedup();
     for key in keys {
-        let record = store.get(key).map_err(|error| miette!("{error}"))?;
-        let files = record.iter().flat_map(|record| record.series_files()).map(Ok);
+        let Some(record) = store.get(key).map_err(|error| miette!("{error}"))? else { continue };
+        let series = record.series_files().map(|(name, text)| (name, Cow::from(text.as_bytes())));
+        let report = record.report().map(|data| (REPORT, tidemark_report::with_data(data).into_bytes().into()));
         let folder = store.folder().join("series").join(key);
-        staging::replace(&folder, [], files).into_diagnostic().wrap_err("the series could not be written")?;
+        staging::replace(&folder, [], series.chain(report).map(Ok))
+            .into_diagnostic()
+            .wrap_err("the series could not be written")?;
     }
     Ok(())
 }
