@@ -96,7 +96,7 @@ impl Values {
             let steps = if step.starts_with('*') { (last / first).ln() / by.ln() } else { (last - first) / by };
             // An end that is met but for rounding counts.
             let count =
-                if steps.is_finite() && steps >= 0.0 { (steps * (1.0 + 1e-12) + 1e-9).floor() as u64 + 1 } else { 0 };
+                if steps.is_finite() && steps > 0.0 { (steps * (1.0 + 1e-12) + 1e-9).floor() as u64 + 1 } else { 0 };
             (if step.starts_with('*') { Step::Multiply(by) } else { Step::Add(by) }, count)
         };
         if matches!(by, Step::Multiply(_)) && !is_above_zero {
@@ -222,6 +222,9 @@ mod tests {
             ("0..9*2", "above 0"),
             ("1..9+0", "does not lead"),
             ("9..1*2", "does not lead"),
+            ("1..9*0", "does not lead"),
+            ("1..9*-2", "does not lead"),
+            ("1..9*1", "does not lead"),
             ("a..b+1", "numbers"),
             ("1..9:1", "count of 2"),
             ("5 ms..5 ms:3", "both ends are 5"),
