@@ -31,7 +31,8 @@ pub struct Form {
     /// Values that every run has, by keys of the scenario.
     #[schemars(with = "BTreeMap<String, Json>")]
     pub set: Keys,
-    /// Parameters that are crossed: keys of the scenario with lists or ranges.
+    /// Parameters that are crossed: keys of the scenario with lists or ranges. `users` is the number of UEs of the
+    /// scenario's only kind.
     #[schemars(with = "BTreeMap<String, Varied>")]
     pub vary: Keys,
     /// Parameters whose values go in step, as many of each.

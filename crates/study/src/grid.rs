@@ -53,6 +53,24 @@ impl Grid {
         }
     }
 
+    /// Writes a key in place of a short one, wherever that is varied.
+    ///
+    /// # Errors
+    /// The key's error, if the short one is varied.
+    pub(crate) fn rename(&mut self, short: &str, key: &Result<String, String>) -> Result<(), String> {
+        for axis in &mut self.axes {
+            match axis {
+                Axis::Keys(keys) => {
+                    for (name, _) in keys.iter_mut().filter(|(name, _)| name == short) {
+                        *name = key.clone()?;
+                    }
+                }
+                Axis::Cases { cases, .. } => cases.iter_mut().try_for_each(|case| case.grid.rename(short, key))?,
+            }
+        }
+        Ok(())
+    }
+
     /// Adds names of columns that are not among them yet.
     pub(crate) fn columns(&self, names: &mut Vec<String>) {
         let mut add = |name: &String| {

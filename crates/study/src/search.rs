@@ -9,6 +9,9 @@ use crate::grid::Point;
 use crate::metric::Metric;
 use crate::seeds::share;
 
+/// Short key for the number of UEs, in a scenario with one kind of them.
+pub(crate) const USERS: &str = "users";
+
 /// Search along one parameter. Larger values are assumed to be worse: the search tries 1, 2, 4 and so on, and then
 /// bisects between the last success and the first failure.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,17 +47,9 @@ pub(crate) struct Bracket {
 impl Search {
     pub(crate) fn new(form: &Find, scenario: &Scenario) -> Result<Self, Wrong> {
         let wrong = |key: &str, message: String| Wrong::new(&["find", key], message);
-        let key = match (form.key.as_str(), &scenario.ue[..]) {
-            ("users", [_]) => "ue.0.count".to_string(),
-            ("users", kinds) => {
-                let names: Vec<_> = kinds.iter().map(|ue| format!("ue.{}.count", ue.name)).collect();
-                let right = if names.is_empty() { "a scenario with a [[ue]]".into() } else { names.join(" or ") };
-                return Err(wrong(
-                    "key",
-                    format!("`users` counts UEs of one kind, and the scenario has {} kinds: name {right}", kinds.len()),
-                ));
-            }
-            (key, _) => key.to_string(),
+        let key = match form.key.as_str() {
+            USERS => count_of_users(scenario).map_err(|message| wrong("key", message))?,
+            key => key.to_string(),
         };
         if form.max == 0 {
             return Err(wrong("max", "must be 1 or more".into()));
@@ -80,6 +75,22 @@ impl Search {
                 let good = good.unwrap_or(0);
                 (bad - good > 1).then(|| good + (bad - good) / 2)
             }
+        }
+    }
+}
+
+/// Key of the number of UEs in a scenario with one kind of them.
+///
+/// # Errors
+/// Several kinds or none, with the keys that would be right.
+pub(crate) fn count_of_users(scenario: &Scenario) -> Result<String, String> {
+    let kinds: Vec<_> = scenario.ue.iter().map(|ue| format!("ue.{}.count", ue.name)).collect();
+    match &kinds[..] {
+        [_] => Ok("ue.0.count".into()),
+        [] => Err(format!("`{USERS}` counts UEs, and the scenario has none: give it a [[ue]]")),
+        several => {
+            let (count, right) = (several.len(), several.join(" or "));
+            Err(format!("`{USERS}` counts UEs of one kind, and the scenario has {count} kinds: name {right}"))
         }
     }
 }

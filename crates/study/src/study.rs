@@ -11,7 +11,7 @@ use crate::grid::{Grid, Point};
 use crate::metric::{self, Metric};
 use crate::record::Record;
 use crate::run::{PointHash, Program, Run};
-use crate::search::Search;
+use crate::search::{Search, USERS, count_of_users};
 use crate::seeds::Widening;
 
 /// Most runs of a study: a million runs take days of processor time and some GB of records.
@@ -152,7 +152,7 @@ impl Study {
     }
 
     fn checked(form: &Form, base: Base) -> Result<Self, Problem> {
-        let grid = form.grid()?;
+        let mut grid = form.grid()?;
         let seeds = form.seeds()?;
         let runs = grid.count().saturating_mul(seeds.len() as u128);
         if runs > MAX_RUNS {
@@ -191,6 +191,8 @@ impl Study {
         }
         let widening = form.until_ci.as_ref().map(|form| Widening::new(form, &metrics)).transpose()?;
         let search = form.find.as_ref().map(|form| Search::new(form, &scenario)).transpose()?;
+        let users = grid.rename(USERS, &count_of_users(&scenario));
+        users.map_err(|message| Wrong::new(&["vary", USERS], message))?;
         let name = form.name.clone().unwrap_or_else(|| scenario.name.clone());
         if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c)) {
             return Err(Wrong::new(&["name"], "must be of letters, digits, `.`, `_` and `-`").into());

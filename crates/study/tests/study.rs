@@ -340,6 +340,18 @@ fn a_plan_that_others_run_comes_to_the_same_end() {
 }
 
 #[test]
+fn users_are_varied_by_the_count_of_the_only_kind_of_ue() {
+    let folder = TempDir::new().unwrap();
+    let study = written(folder.path(), &STUDY.replace("flow.*.round_trip\" = \"10 ms..40 ms*2", "users\" = \"1..3+1"));
+    assert_eq!(study.columns(), ["marker.law", "ue.0.count"]);
+    assert_eq!(study.point(1).assignments, ["marker.law=\"none\"", "ue.0.count=2"]);
+    let other = "\n[set]\nue = [{ name = \"a\" }, { name = \"ue\" }]\n";
+    let text = STUDY.replace("flow.*.round_trip\" = \"10 ms..40 ms*2", "users\" = \"1..3+1");
+    let error = load(folder.path(), &format!("{text}{other}")).unwrap_err();
+    assert!(error.contains("vary.users: ") && error.contains("name ue.a.count or ue.ue.count"), "{error}");
+}
+
+#[test]
 fn a_search_finds_how_many_users_a_cell_carries() {
     let folder = TempDir::new().unwrap();
     let find = "find = { key = \"users\", until = \"throughput_mbps >= 5\", max = 64 }\n";
