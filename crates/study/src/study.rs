@@ -173,7 +173,7 @@ impl Study {
         let parsed = |(index, name): (usize, &String)| {
             Metric::parse(name).map_err(|message| Wrong::new(&["metrics", &index.to_string()], message))
         };
-        let metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
+        let mut metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
         if let Some((index, metric)) = metrics.iter().enumerate().find(|(index, of)| metrics[..*index].contains(of)) {
             return Err(Wrong::new(
                 &["metrics", &index.to_string()],
@@ -191,6 +191,9 @@ impl Study {
         }
         let widening = form.until_ci.as_ref().map(|form| Widening::new(form, &metrics)).transpose()?;
         let search = form.find.as_ref().map(|form| Search::new(form, &scenario)).transpose()?;
+        // The table shows what the search judges by.
+        let judged = search.iter().map(|search| &search.condition.metric).find(|judged| !metrics.contains(judged));
+        metrics.splice(0..0, judged.cloned());
         let users = grid.rename(USERS, &count_of_users(&scenario));
         users.map_err(|message| Wrong::new(&["vary", USERS], message))?;
         let name = form.name.clone().unwrap_or_else(|| scenario.name.clone());

@@ -363,6 +363,8 @@ fn a_search_finds_how_many_users_a_cell_carries() {
     let found = execute(&study, &mut plan, &store, &limits, |_| {}).unwrap();
     let table = Table::new(&study, &plan, &store).unwrap();
     assert_eq!(table.columns, ["marker.law", "ue.0.count"]);
+    let study = written(folder.path(), &format!("{}{text}", find.replace("throughput_mbps >= 5", "jain >= 0.5")));
+    assert_eq!(study.metrics.iter().map(ToString::to_string).collect::<Vec<_>>()[..2], ["jain", "throughput_mbps"]);
     for found in &found {
         let value = found.value.unwrap();
         assert!((2..64).contains(&value) && !found.is_limit, "{found:?}");
