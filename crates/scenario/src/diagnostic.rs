@@ -40,7 +40,9 @@ impl ScenarioError {
             return Self::in_field(file, text, &path, remedy::in_toml(message));
         }
         let path = path_at(text, &span).filter(|path| !path.is_empty()).or_else(|| unknown_at(text, &span, message));
-        let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| remedy::in_toml(message));
+        let with_kind = path.as_ref().and_then(|path| remedy::with_kind(path, message));
+        let mut said = remedy::quoted(text, &span, message)
+            .unwrap_or_else(|| remedy::in_toml(with_kind.as_deref().unwrap_or(message)));
         if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
             said = format!("{said}: {what}");
         }
@@ -306,6 +308,14 @@ mod tests {
             ),
             ("[marker]\nlaw = \"tyde\"\n", "marker.law: unknown name `tyde`: did you mean `tide`? Expected one of"),
             ("[marker]\nlaw = \"xyz\"\n", "marker.law: unknown name `xyz`, expected one of"),
+            (
+                "[marker]\nlaw = \"tide\"\nlaws = 1\n",
+                "marker.laws: unknown field `laws`: did you mean `law`? Expected one of `law`, `tau_s`",
+            ),
+            (
+                "[[ue]]\nname = \"a\"\nchannel = { model = \"static\", modell = 1 }\n",
+                "ue.0.channel.modell: unknown field `modell`: did you mean `model`? Expected one of `model`, `snr_db`",
+            ),
         ] {
             let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
             let error = crate::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();

@@ -65,6 +65,20 @@ fn with_meant(said: &str, wanted: &str) -> String {
     }
 }
 
+/// Message on a key that is none of its table, with the field that names the table's kind among those that are expected: the reader
+/// of a kind does not know that one.
+pub(super) fn with_kind(path: &[String], message: &str) -> Option<String> {
+    let (_, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
+    let (said, wanted) = message.rsplit_once(", expected ")?;
+    let way: Vec<&str> = table.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
+    let mut tables = Vec::new();
+    tables_at(schema(), schema(), &way, &mut tables);
+    let fields = tables.iter().filter_map(|table| table["properties"].as_object()).flatten();
+    let kind = fields.filter(|(_, field)| field["const"].is_string()).map(|(name, _)| format!("`{name}`")).next()?;
+    let others = wanted.trim_start_matches("one of ").replace("` or `", "`, `");
+    (!wanted.contains(&kind)).then(|| format!("{said}, expected one of {kind}, {others}"))
+}
+
 /// A key that is none of its table: where fields of that name are, below the table or, if there is none, anywhere.
 pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     let (key, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
