@@ -4,6 +4,8 @@ use tidemark_sim::RunResult;
 
 use super::admission;
 
+/// Share of its time that the cell's thread works above which late slots are the cell's own.
+pub(super) const BUSY_THREAD: f64 = 0.8;
 /// Share of the uplink's resource blocks above which UEs' packets wait.
 pub(super) const BUSY_UPLINK: f64 = 0.9;
 /// Lateness of slots (p99.9, microseconds) above which measured delays include the machine's.

@@ -18,7 +18,7 @@ use super::past::Past;
 use super::pcap::Capture;
 use super::record::{AT_CU, Recorder, lateness};
 use super::snapshot::{LAST_MARKS, MAX_FLOWS, MarkSnapshot, Snapshot, UeSnapshot};
-use super::warning::{BUSY_UPLINK, LATE_US};
+use super::warning::{BUSY_THREAD, BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
 /// State of a live cell, readable from any thread.
@@ -201,8 +201,9 @@ impl Observer for Watch {
         let watched = |ue: usize| self.recorder.ue(ue)?.watched();
         let delivered: Bytes = (0..self.ues.len()).filter_map(watched).map(|ue| ue.delivered).sum();
         let late = lateness(progress.lateness);
-        let too_slow =
-            progress.counters.overload > 0 || late.is_some_and(|late| late.p99 > self.slot.as_secs_f64() * 1e6);
+        // An idle thread that is late waits for other programs: the cell asks for less than the machine has.
+        let is_late = late.is_some_and(|late| late.p99 > self.slot.as_secs_f64() * 1e6);
+        let too_slow = progress.counters.overload > 0 || is_late && busy > BUSY_THREAD;
         let uplink_use = self.recorder.uplink_use();
         let rate = delivered.as_f64() * 8e-6 / whole / busy.max(1e-3);
         let counters = progress.counters;
@@ -229,7 +230,7 @@ impl Observer for Watch {
         } else if let Some(used) = uplink_use.filter(|used| *used > BUSY_UPLINK) {
             Some(format!("UPLINK: {:.0} % used: UEs' packets wait for it, and acknowledgements too", used * 100.0))
         } else {
-            let late = late.filter(|late| late.p999 > LATE_US);
+            let late = late.filter(|late| is_late || late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
         };
         self.shared.past.push(shared.t_s, &shared.ues);
@@ -260,10 +261,15 @@ mod tests {
 
     /// An interval of 100 ms is over, in each of which the uplink had 1000 resource blocks x symbols; the cell's counters are these.
     fn sample(watch: &mut Watch, stats: UeStats, late: Duration) {
+        sample_of(watch, stats, (998, late), Duration::ZERO);
+    }
+
+    /// The same with a number of slots in time of 1000, the lateness of the others, and the thread's time of work.
+    fn sample_of(watch: &mut Watch, stats: UeStats, (in_time, late): (u64, Duration), busy: Duration) {
         let now = watch.recorder.now() + Duration::from_millis(100);
         let mut lateness = Histogram::new(3).unwrap();
-        (0..998).for_each(|_| lateness.record(1_000).unwrap());
-        (0..2).for_each(|_| lateness.record(late.as_nanos()).unwrap());
+        (0..in_time).for_each(|_| lateness.record(1_000).unwrap());
+        (in_time..1_000).for_each(|_| lateness.record(late.as_nanos()).unwrap());
         watch.sample(&Progress {
             now,
             ues: &[stats],
@@ -271,7 +277,7 @@ mod tests {
             resources: 1_000,
             uplink_resources: 10 * now.since(Instant::ZERO).as_micros() / 1_000,
             lateness: &lateness,
-            busy: Duration::ZERO,
+            busy,
             counters: Counters::default(),
             priority: Priority::Ordinary,
         });
@@ -329,6 +335,18 @@ mod tests {
         assert_eq!(shared.latest().warning.unwrap(), "LATE: one slot in a thousand by 3.1 ms or more");
         let warnings = watch.recorder.result(0, &shared.history()).warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("late by 3.1 ms"), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_late_thread_is_overloaded_only_if_the_cell_keeps_it_busy() {
+        for (busy, says) in [(22, "LATE: one slot in a thousand by 1.5 ms or more"), (95, "OVERLOAD: this machine can")]
+        {
+            let (mut watch, shared) = watch(false);
+            let late = (900, Duration::from_micros(1_500));
+            sample_of(&mut watch, UeStats::default(), late, Duration::from_millis(busy));
+            let said = shared.latest().warning.unwrap();
+            assert!(said.starts_with(says), "{busy}: {said}");
+        }
     }
 
     #[test]
