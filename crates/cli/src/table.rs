@@ -97,8 +97,23 @@ fn cell(summary: &Value) -> String {
 }
 
 /// Columns that a narrow terminal shows last: people decide by the median, the 95th percentile, marks and drops.
-const LAST: [&str; 10] =
-    ["p99.9", "mean", "p99", "retx", "RTT ms: p95", "controller", "law", "RTT ms: p50", "p50", "p95"];
+const LAST: [&str; 15] = [
+    "p99.9",
+    "mean",
+    "p99",
+    "retx",
+    "RTT ms: p95",
+    "controller",
+    "law",
+    "RTT ms: p50",
+    "channel",
+    "BLER %",
+    "PRB %",
+    "uplink: MCS",
+    "MCS",
+    "p50",
+    "p95",
+];
 
 /// Draws a table, without columns that have no value and without those that do not fit the terminal; `None` without rows.
 fn rows(columns: &[Column], rows: &[&Value]) -> Option<String> {
@@ -175,5 +190,15 @@ mod tests {
         assert!(all.contains("one-way ms: mean p50 p95") && all.contains("RTT ms: mean p50"), "{all}");
         let narrow = headings(Some(80));
         assert!(narrow.contains("Mbit/s one-way ms: p50 p95") && narrow.ends_with("marks drops"), "{narrow}");
+        let ue = serde_json::json!({
+            "name": "gamer-40", "channel": "deployed", "throughput_mbps": 12.0, "queue_ms": quantiles, "mcs_mean": 2.6,
+            "bler": 0.1, "marked": 1016, "dropped": 0, "prb_share": 0.07, "satisfied": false,
+            "uplink": { "mcs_mean": 28.0, "bler": 0.0, "prb_share": 0.002 }
+        });
+        let sheet = super::sheet(&UeResult::STRUCT.terminal_columns(), &[&ue]);
+        let narrow = sheet.within(Some(80)).lines().nth(1).unwrap_or_default().to_string();
+        for part in ["RLC queue ms: p50", "p95", "marks", "satisfied"] {
+            assert!(narrow.contains(part), "{part}: {narrow}");
+        }
     }
 }
