@@ -1,8 +1,8 @@
 //! A congestion controller written in Python, over TCP.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 use tidemark_senders::controller::{self, Congestion, Controller, EcnResponse, Signal, Sizes};
 use tidemark_senders::{CongestionControl, EcnMode, OverTcp, Properties, SenderConfig, TcpConfig, Transport};
@@ -186,6 +186,10 @@ impl Controller for PythonController {
 
 /// Sender with a controller class; the class's `ecn` says which marks the controller is told about.
 pub(crate) fn sender_of(class: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<SenderConfig> {
+    let base = class.py().import("tidemark")?.getattr("Controller")?;
+    if !class.cast::<PyType>().is_ok_and(|class| class.is_subclass(&base).unwrap_or(false)) {
+        return Err(PyTypeError::new_err("controllers: give a class that extends tidemark.Controller"));
+    }
     let ecn: String = class.getattr("ecn")?.extract()?;
     let (ecn, response) = match ecn.as_str() {
         "scalable" => (EcnMode::Accecn, EcnResponse::Scalable),

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use tidemark_marker::{Class, Decides, Law as _, LawConfig, Odds, Properties};
+use tidemark_sim::scenario::remedy::in_toml;
 
 use crate::error::field_error;
 use crate::raised::Raised;
@@ -15,7 +16,11 @@ impl Law {
     /// Reads a law from JSON: `law` names it, the other fields are its parameters.
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
-        let config: LawConfig = serde_json::from_str(json).map_err(|error| field_error("law", &error.to_string()))?;
+        let config: LawConfig = serde_json::from_str(json).map_err(|error| {
+            // The user wrote no JSON: its lines say nothing.
+            let said = error.to_string();
+            field_error("law", &in_toml(said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said)))
+        })?;
         config.validate().map_err(|error| field_error(error.field(), &error.to_string()))?;
         Ok(Self(config))
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use tidemark_record::distribution::Distribution;
-use tidemark_record::files::{self, File};
+use tidemark_record::files::{self, FILES, File};
 use tidemark_record::{FlowResult, RunResult, output};
 
 /// All measurements of a run.
@@ -33,7 +33,10 @@ impl Outcome {
 
     /// Text of the CSV file with this name; None for marks if they were not recorded.
     fn table(&self, file: &str) -> PyResult<Option<String>> {
-        let named = File::named(file).ok_or_else(|| PyKeyError::new_err(file.to_string()))?;
+        let named = File::named(file).ok_or_else(|| {
+            let known: Vec<_> = FILES.iter().map(|file| file.name).collect();
+            PyKeyError::new_err(format!("there is no `{file}`: use one of {}", known.join(", ")))
+        })?;
         Ok(named.text(&self.0))
     }
 
@@ -47,7 +50,10 @@ impl Outcome {
             "completion" => |flow| &flow.completions,
             "frame" => |flow| &flow.frames,
             "sender_queue" => |flow| &flow.sender_queue,
-            other => return Err(PyKeyError::new_err(other.to_string())),
+            other => {
+                let known = "owd, rtt, queue, router_queue, completion, frame, sender_queue";
+                return Err(PyKeyError::new_err(format!("delay: there is no `{other}`: use one of {known}")));
+            }
         };
         Ok(self.0.flows.iter().map(|flow| of(flow).cdf()).collect())
     }

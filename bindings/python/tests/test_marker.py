@@ -47,6 +47,8 @@ def test_a_wrong_parameter_is_named():
         tidemark.law("step", threshold="-5 ms")
     with pytest.raises(tidemark.ScenarioError, match="no-such-law"):
         tidemark.law("no-such-law")
+    with pytest.raises(tidemark.ScenarioError, match="unknown name `stepp`: did you mean `step`"):
+        tidemark.law("stepp")
 
 
 def test_wrong_arguments_are_errors_and_no_panics():

@@ -134,6 +134,11 @@ def test_wrong_algorithms_are_refused_before_anything_is_written():
         study(controllers={"nobody": Aimd})
     with pytest.raises(TypeError, match="arrive"):
         study(law=object)
+    with pytest.raises(TypeError, match=r"Slip\.on_acked is never called: use one of .*on_ack, on_congestion"):
+        type("Slip", (tidemark.Controller,), {"on_acked": None})
+    for wrong in (object, "cubic"):
+        with pytest.raises(TypeError, match=r"extends tidemark\.Controller"):
+            study(controllers={"prague-desk": wrong})
 
 
 def test_a_study_of_a_file_takes_them(tmp_path):

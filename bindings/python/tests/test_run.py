@@ -116,6 +116,8 @@ def test_a_table_that_a_run_does_not_have_is_named():
     for missing in ("nonsense.csv", "marks.csv"):
         with pytest.raises(KeyError, match=missing):
             result.table(missing)
+    with pytest.raises(KeyError, match=r"no `delay`: use one of owd, rtt, "):
+        result.cdf("delay")
 
 
 def test_what_a_routers_queue_exceeded_is_a_row():

@@ -131,6 +131,14 @@ class Controller:
     pacing_mbps: float | None = None
     """Rate at which packets leave, in Mbit/s; None lets acknowledgements clock them."""
 
+    def __init_subclass__(cls) -> None:
+        """Refuses a method that looks like a callback and is none: the transport would never call it."""
+        super().__init_subclass__()
+        known = [name for name in vars(Controller) if name.startswith("on_")]
+        for name in vars(cls):
+            if name.startswith("on_") and not hasattr(Controller, name):
+                raise TypeError(f"{cls.__name__}.{name} is never called: use one of {', '.join(known)}")
+
     def __init__(self, *, mss: float, initial_window: float) -> None:
         self.mss = mss
         self.window = initial_window
