@@ -220,6 +220,7 @@ def test_names_stand_side_by_side_with_intervals(tables):
         maintain_order=True
     ).to_list()
     assert len(axes.containers) == 2
+    assert axes.get_xlim() == (-0.5, len(axes.get_xticks()) - 0.5)
     with pytest.raises(ValueError, match=r"use one of .*owd_ms\.p95"):
         tidemark.plot.means(tables[0], "nonsense")
     with pytest.raises(ValueError, match=r"use one of .*flow"):

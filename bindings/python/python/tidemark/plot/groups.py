@@ -153,6 +153,8 @@ def means(
         else:
             ax.set(xlabel=label(x))
             _label_places(ax, [str(place) for place in places])
+            # Half a label's space at either end: the points of a single label stay together.
+            ax.set_xlim(-0.5, len(places) - 0.5)
         ax.set(ylabel=label(metric))
         if len(curves) > 1:
             ax.legend()
