@@ -10,7 +10,7 @@ use super::pacer::Pacer;
 use super::poll::Poll;
 use super::reassembly::Reassembly;
 use super::status::{Receiver, Status};
-use super::window::{Released, Sdu, Window};
+use super::window::{Released, Waiting, Window};
 use super::{Overhead, Segment};
 use crate::config::{Numbering, RlcConfig, RlcMode};
 
@@ -121,7 +121,7 @@ impl<P: Inspect> Bearer<P> {
             Some(above) => (above.sdus, above.bytes) = (above.sdus + 1, above.bytes + packet.size),
             None => self.needed += self.overhead.with_headers(0, size),
         }
-        self.window.push(Sdu::waiting(packet, sn, size, entered, now));
+        self.window.push(Waiting { packet, sn, size, entered, arrived: now });
     }
     /// SDUs in RLC's queue: all that wait, but those above PDCP.
     fn waiting(&self) -> usize {
@@ -145,7 +145,7 @@ impl<P: Inspect> Bearer<P> {
         // Only what PDCP holds is paced: RLC's own queue is the DU's already.
         while let Some(first) = self.window.waiting_behind(before) {
             let (sn, size, head_of_line) = (first.sn, first.size, now.since(first.arrived));
-            let Some(packet) = &mut first.packet else { return };
+            let packet = &mut first.packet;
             let bytes = packet.size;
             // In order: what does not pass holds back all behind it.
             if !above.pacer.passes(now, bytes) {
@@ -201,7 +201,7 @@ impl<P: Inspect> Bearer<P> {
     }
     /// SDUs of which nothing has been sent, with their PDCP SNs, oldest first.
     pub(crate) fn queued(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
-        self.window.queued().filter_map(|sdu| Some((sdu.sn, sdu.packet.as_ref()?)))
+        self.window.queued().map(|sdu| (sdu.sn, &sdu.packet))
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
@@ -239,9 +239,9 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn head_of_line(&self, now: Instant) -> Duration {
         let retransmitted = self.retransmissions.front().map(|lost| lost.sdu);
         let begun = (self.unsent > 0).then_some(self.begun);
-        let oldest =
-            retransmitted.or(begun).and_then(|sdu| self.window.get(sdu)).or_else(|| self.window.first_waiting());
-        oldest.map_or(Duration::ZERO, |sdu| now.since(sdu.arrived))
+        let sent = retransmitted.or(begun).and_then(|sdu| self.window.get(sdu)).map(|sdu| sdu.arrived);
+        let oldest = sent.or_else(|| self.window.first_waiting().map(|sdu| sdu.arrived));
+        oldest.map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
         self.highest_transmitted
@@ -422,7 +422,7 @@ impl<P: Inspect> Bearer<P> {
         self.tx_next_ack = self.window.next();
         self.receiver = Receiver::beginning(self.tx_next_ack);
         self.reassembly.begin(self.tx_next_ack);
-        self.window.drain().filter_map(|sdu| Some((sdu.sn, sdu.arrived, sdu.packet?))).collect()
+        self.window.drain().collect()
     }
 
     /// A segment arrived at the UE.

@@ -8,7 +8,20 @@ use super::Segment;
 use super::ranges::Ranges;
 use crate::output::DelaySplit;
 
-/// An SDU, from the queue to the IP stack of the UE. It stays where it is while that happens.
+/// An SDU of which nothing has been sent. A full queue has thousands: the state of those that were sent would be most of its memory.
+#[derive(Debug)]
+pub(crate) struct Waiting<P> {
+    pub(super) packet: Packet<P>,
+    /// PDCP sequence number.
+    pub(super) sn: u32,
+    /// Bytes of the SDU, PDCP's header included.
+    pub(super) size: u32,
+    /// Times of its arrival at the CU and at the queue.
+    pub(super) entered: Instant,
+    pub(super) arrived: Instant,
+}
+
+/// An SDU that was sent, at least in part, on its way to the IP stack of the UE.
 #[derive(Debug)]
 pub(crate) struct Sdu<P> {
     /// `None` once PDCP has handed it on or has given it up.
@@ -40,8 +53,8 @@ pub(crate) struct Sdu<P> {
 }
 
 impl<P> Sdu<P> {
-    /// One that waits.
-    pub(super) fn waiting(packet: Packet<P>, sn: u32, size: u32, entered: Instant, arrived: Instant) -> Self {
+    /// One that is begun.
+    fn begun(Waiting { packet, sn, size, entered, arrived }: Waiting<P>) -> Self {
         Self {
             packet: Some(packet),
             sn,
@@ -59,9 +72,6 @@ impl<P> Sdu<P> {
             is_hole: false,
         }
     }
-}
-
-impl<P> Sdu<P> {
     /// Splits its delay in the cell, if it was `complete` then and leaves now.
     fn split(&self, complete: Instant, now: Instant) -> DelaySplit {
         let harq_ends = self.lost.min(complete).max(self.due);
@@ -85,15 +95,15 @@ pub(crate) struct Released<P> {
     pub(crate) delay: Option<DelaySplit>,
 }
 
-/// SDUs in the order of sending: first those that were sent, at least in part, then those that wait.
+/// SDUs in the order of sending.
 #[derive(Debug)]
 pub(crate) struct Window<P> {
     /// True if the sender waits for acknowledgements.
     am: bool,
-    entries: VecDeque<Sdu<P>>,
-    /// Count of SDUs that were sent, at least in part.
-    sent: usize,
-    /// Number of the first entry.
+    /// SDUs that were sent, at least in part, and those that wait behind them.
+    sent: VecDeque<Sdu<P>>,
+    waiting: VecDeque<Waiting<P>>,
+    /// Number of the first that was sent.
     base: u64,
     /// The next SDU to be handed on: RX_DELIV of TS 38.323.
     rx_deliv: u64,
@@ -107,7 +117,7 @@ pub(crate) struct Window<P> {
     reordering: Option<(u64, Instant)>,
     /// Half of the SNs: this many may be under way (TS 38.323 5.2.1, note 1).
     half: usize,
-    /// Count of entries that are only an SN.
+    /// Count of those sent that are only an SN.
     holes: usize,
 }
 
@@ -115,8 +125,8 @@ impl<P> Window<P> {
     pub(super) fn new(am: bool, half: u32) -> Self {
         Self {
             am,
-            entries: VecDeque::new(),
-            sent: 0,
+            sent: VecDeque::new(),
+            waiting: VecDeque::new(),
             base: 0,
             rx_deliv: 0,
             handed: 0,
@@ -129,64 +139,63 @@ impl<P> Window<P> {
     }
     /// The SDU that was begun last is taken out: it never had an SN.
     pub(super) fn withdraw(&mut self) -> Option<(u32, Packet<P>)> {
-        self.sent = self.sent.checked_sub(1)?;
-        let withdrawn = self.entries.remove(self.sent)?;
+        let withdrawn = self.sent.pop_back()?;
         Some((withdrawn.sn, withdrawn.packet?))
     }
     /// True if as many SDUs have an SN as may be under way.
     pub(super) fn is_full(&self) -> bool {
-        self.entries.len() - self.holes >= self.half
+        self.sent.len() + self.waiting() - self.holes >= self.half
     }
     /// Number of those that are remembered.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.sent.len() + self.waiting()
     }
     /// True if more than may be under way has gone since the first that is remembered, holes included.
     pub(super) fn outruns_receiver(&self) -> bool {
-        self.sent > self.half
+        self.sent.len() > self.half
     }
     /// Number of the next SDU to be sent.
     pub(super) fn next(&self) -> u64 {
-        self.base + self.sent as u64
+        self.base + self.sent.len() as u64
     }
     /// Number of the first SDU that is remembered.
     pub(super) fn base(&self) -> u64 {
         self.base
     }
     /// Adds an SDU to what waits.
-    pub(super) fn push(&mut self, sdu: Sdu<P>) {
-        self.entries.push_back(sdu);
+    pub(super) fn push(&mut self, sdu: Waiting<P>) {
+        self.waiting.push_back(sdu);
     }
     /// Counts the SDUs that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.entries.len() - self.sent
+        self.waiting.len()
     }
     /// The first that waits.
-    pub(super) fn first_waiting(&self) -> Option<&Sdu<P>> {
-        self.entries.get(self.sent)
+    pub(super) fn first_waiting(&self) -> Option<&Waiting<P>> {
+        self.waiting.front()
     }
     /// The SDU that waits behind this many others.
-    pub(super) fn waiting_behind(&mut self, others: usize) -> Option<&mut Sdu<P>> {
-        self.entries.get_mut(self.sent + others)
+    pub(super) fn waiting_behind(&mut self, others: usize) -> Option<&mut Waiting<P>> {
+        self.waiting.get_mut(others)
     }
     /// Takes out the SDU that waits behind this many others: it never had an SN.
     pub(super) fn withdraw_behind(&mut self, others: usize) -> Option<Packet<P>> {
-        self.entries.remove(self.sent + others)?.packet
+        self.waiting.remove(others).map(|withdrawn| withdrawn.packet)
     }
     /// Gives the SDUs that wait, oldest first.
-    pub(super) fn queued(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
-        self.entries.range(self.sent..)
+    pub(super) fn queued(&self) -> impl Iterator<Item = &Waiting<P>> + '_ {
+        self.waiting.iter()
     }
     /// The first that waits is sent from now on.
     pub(super) fn begin(&mut self) -> Option<&mut Sdu<P>> {
-        let begun = self.entries.get_mut(self.sent)?;
-        self.sent += 1;
-        Some(begun)
+        let begun = self.waiting.pop_front()?;
+        self.sent.push_back(Sdu::begun(begun));
+        self.sent.back_mut()
     }
     /// Discards the SDU that was begun last before anything of it is sent. Only its SN remains.
     pub(super) fn discard(&mut self) -> Option<(u32, Packet<P>)> {
-        let hole = self.entries.get_mut(self.sent.checked_sub(1)?)?;
+        let hole = self.sent.back_mut()?;
         (hole.is_hole, hole.settled, hole.size) = (true, true, 0);
         let discarded = (hole.sn, hole.packet.take()?);
         self.holes += 1;
@@ -195,14 +204,13 @@ impl<P> Window<P> {
     /// The SDU with this number, if it was sent and has not left.
     pub(super) fn get_mut(&mut self, sdu: u64) -> Option<&mut Sdu<P>> {
         let index = self.index(sdu)?;
-        self.entries.get_mut(index)
+        self.sent.get_mut(index)
     }
     pub(super) fn get(&self, sdu: u64) -> Option<&Sdu<P>> {
-        self.entries.get(self.index(sdu)?)
+        self.sent.get(self.index(sdu)?)
     }
     fn index(&self, sdu: u64) -> Option<usize> {
-        let index = usize::try_from(sdu.checked_sub(self.base)?).ok()?;
-        (index < self.sent).then_some(index)
+        usize::try_from(sdu.checked_sub(self.base)?).ok()
     }
     /// True for an SDU for which no receiver waits: it has arrived whole, the sender is done with it, or nobody remembers it.
     pub(super) fn is_over(&self, sdu: u64) -> bool {
@@ -317,11 +325,10 @@ impl<P> Window<P> {
     pub(super) fn forget(&mut self) {
         // An entry stays while either end needs it: the sender until the acknowledgement, the receiver until it is handed on.
         let handed_on = (self.handed - self.base) as usize;
-        let is_done = |index: &usize| !self.am || self.entries[*index].settled;
+        let is_done = |index: &usize| !self.am || self.sent[*index].settled;
         let done = (0..handed_on).take_while(is_done).count();
         if done > 0 {
-            self.holes -= self.entries.drain(..done).filter(|first| first.is_hole).count();
-            self.sent -= done;
+            self.holes -= self.sent.drain(..done).filter(|first| first.is_hole).count();
             self.base += done as u64;
         }
     }
@@ -333,16 +340,17 @@ impl<P> Window<P> {
     pub(super) fn reordering_ends(&self) -> Option<Instant> {
         self.reordering.map(|(_, end)| end)
     }
-    /// Takes all SDUs that have not left in order.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Sdu<P>> + '_ {
-        self.base += self.sent as u64;
-        self.sent = 0;
+    /// Takes all SDUs that have not left in order, each with SN, time of arrival and packet.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (u32, Instant, Packet<P>)> + '_ {
+        self.base = self.next();
         (self.rx_deliv, self.rx_next, self.reordering) = (self.base, self.base, None);
         (self.handed, self.reported_lost) = (self.base, self.base);
         self.holes = 0;
-        self.entries.drain(..)
+        let sent = self.sent.drain(..).filter_map(|sdu| Some((sdu.sn, sdu.arrived, sdu.packet?)));
+        sent.chain(self.waiting.drain(..).map(|sdu| (sdu.sn, sdu.arrived, sdu.packet)))
     }
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
-        self.entries.iter().filter_map(|sdu| sdu.packet.as_ref())
+        let sent = self.sent.iter().filter_map(|sdu| sdu.packet.as_ref());
+        sent.chain(self.waiting.iter().map(|sdu| &sdu.packet))
     }
 }
