@@ -350,10 +350,12 @@ impl<P: Inspect> Bearer<P> {
             block.push(Segment { sdu: self.begun, offset, bytes: taken, poll: false });
             self.unsent -= taken;
             filled.add(taken, used);
-            // The next SDU is at the head from now on: its wait before is queuing, its wait from here on scheduling.
-            if self.unsent == 0 {
-                self.head_since = now;
+            // What was cut has filled the block.
+            if self.unsent > 0 {
+                return;
             }
+            // The next SDU is at the head from now on: its wait before is queuing, its wait from here on scheduling.
+            self.head_since = now;
         }
     }
 
