@@ -427,13 +427,16 @@ impl<P: Inspect> Bearer<P> {
         self.window.drain().collect()
     }
 
-    /// A segment arrived at the UE.
-    pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) {
+    /// A segment arrived at the UE. False if it only goes on with the SDU that is awaited: then nothing leaves, and no timer changes.
+    pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) -> bool {
         self.window.arrived(now, segment, self.config.t_reordering());
         let t_reassembly = self.config.t_reassembly;
         match self.config.mode {
             RlcMode::Am => self.receiver.arrived(now, &self.window, segment, t_reassembly),
-            RlcMode::Um => self.reassembly.arrived(now, &mut self.window, segment, t_reassembly),
+            RlcMode::Um => {
+                self.reassembly.arrived(now, &mut self.window, segment, t_reassembly);
+                true
+            }
         }
     }
     /// HARQ has given up these segments. Without acknowledgements that is the end of their SDUs.

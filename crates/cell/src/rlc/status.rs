@@ -35,9 +35,19 @@ impl Receiver {
         Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
     }
 
-    /// Notes a segment that the receive window has already accepted.
-    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
+    /// Notes a segment that the receive window has already accepted. False if it changes nothing of reports and timers.
+    pub(super) fn arrived<P>(
+        &mut self,
+        now: Instant,
+        window: &Window<P>,
+        segment: Segment,
+        t_reassembly: Duration,
+    ) -> bool {
         self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
+        // Most segments: an SDU takes several blocks where many UEs share a slot.
+        if self.is_continued(window, segment) {
+            return false;
+        }
         self.advance(window);
         // The gap that t-Reassembly was started for is closed: nothing is left to report of it (TS 38.322 5.2.3.2).
         if let Some((trigger, _)) = self.reassembly
@@ -52,6 +62,14 @@ impl Receiver {
             self.polled = self.polled.max(Some(segment.sdu));
         }
         self.answer_poll();
+        true
+    }
+
+    /// True for a segment without a poll of the only SDU of which a part is missing.
+    fn is_continued<P>(&self, window: &Window<P>, segment: Segment) -> bool {
+        let sdu = segment.sdu;
+        let is_only = self.rx_next == sdu && self.rx_highest_status == sdu && self.rx_next_highest == sdu + 1;
+        is_only && !segment.poll && self.reassembly.is_none() && window.is_continued(sdu)
     }
 
     /// Advances both variables to SDUs that have not arrived. PDCP's discarded SNs lie between SDUs, and what the sender gave up is

@@ -223,6 +223,11 @@ impl<P> Window<P> {
         }
         sdu
     }
+    /// True for the SDU that PDCP hands on next, while its beginning has arrived without a gap.
+    pub(super) fn is_continued(&self, sdu: u64) -> bool {
+        let is_open = |next: &Sdu<P>| next.complete.is_none() && !next.settled && !next.received.has_gap();
+        self.handed == sdu && self.get(sdu).is_some_and(is_open)
+    }
     /// True for an SDU of which something arrived behind a gap.
     pub(super) fn has_gap(&self, sdu: u64) -> bool {
         self.get(sdu).is_some_and(|sdu| sdu.received.has_gap())

@@ -14,7 +14,9 @@ impl<'a, P: Inspect> Receiver<'a, P> {
 
     /// Takes the segments of a block that was decoded.
     pub(crate) fn receive(self, now: Instant, segments: &[Segment]) {
-        segments.iter().for_each(|segment| self.0.arrived(now, *segment));
+        for segment in segments {
+            self.0.arrived(now, *segment);
+        }
     }
 
     /// Learns that HARQ has given up the block of these segments.

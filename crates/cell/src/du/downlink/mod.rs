@@ -76,8 +76,15 @@ impl Downlink {
     pub(super) fn receive_due<P: Inspect>(&mut self, now: Instant, queues: &mut Queues<P>, port: &mut impl Port<P>) {
         while let Some(content) = self.blocks.poll_decoded(now) {
             for (part, segments) in content.parts() {
-                segments.iter().for_each(|segment| queues.drbs[part.drb].bearer.arrived(now, *segment));
-                queues.release(now, part.drb, port);
+                let bearer = &mut queues.drbs[part.drb].bearer;
+                let mut has_news = false;
+                for segment in segments {
+                    has_news |= bearer.arrived(now, *segment);
+                }
+                // Where many UEs share a slot, most blocks have a piece from the middle of an SDU.
+                if has_news {
+                    queues.release(now, part.drb, port);
+                }
             }
             self.blocks.give_back(content);
         }

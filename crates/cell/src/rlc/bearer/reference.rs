@@ -144,7 +144,12 @@ impl Run {
     }
     fn arrive(&mut self, now: Instant, segment: Segment, t_reordering: Option<Duration>) {
         let was_over = self.bearer.window.is_over(segment.sdu);
-        self.bearer.arrived(now, segment);
+        let timer = self.bearer.next_timer(now);
+        if !self.bearer.arrived(now, segment) {
+            // The downlink looks no further then.
+            self.bearer.release(now, |released| panic!("SN {} leaves", released.sn));
+            assert_eq!(self.bearer.next_timer(now), timer);
+        }
         if let Some(whole) = self.bearer.window.get(segment.sdu).filter(|sdu| !was_over && sdu.complete.is_some()) {
             let came = self.reference.receive(now, whole.sn.into(), t_reordering);
             self.expect(came);

@@ -191,7 +191,9 @@ fn um_discards_parts_after_reassembly_and_later_ones_are_useless_38_322_5_2_2_2_
     let (mut bearer, parts) = segmented();
     bearer.arrived(at(1), parts[0]);
     assert_eq!(bearer.reassembly.ends(), None, "nothing is missing before what came");
-    parts[2..4].iter().for_each(|part| bearer.arrived(at(2), *part));
+    for part in &parts[2..4] {
+        bearer.arrived(at(2), *part);
+    }
     assert_eq!(bearer.next_timer(at(2)), Some(at(22)));
     bearer.handle_timers(at(21));
     assert!(released(&mut bearer, 21).is_empty());
@@ -241,7 +243,9 @@ fn ums_receiver_keeps_no_part_from_before_its_window_38_322_5_2_2_2_3() {
         assert!(matches!(released(&mut bearer, 1)[..], [None]), "t-Reassembly has not ended, but the first is outside");
         // Its rest is of no use now, while that of the second completes it.
         let rest = |sdu| Segment { sdu, offset: 0, bytes: 1_003, poll: false };
-        [0, 2].into_iter().for_each(|sdu| bearer.arrived(at(2), rest(sdu)));
+        for sdu in [0, 2] {
+            bearer.arrived(at(2), rest(sdu));
+        }
         assert!(bearer.window.is_over(2) && !bearer.window.is_over(4));
         assert!(bearer.window.get(0).is_some_and(|first| first.complete.is_none()));
     }
@@ -261,7 +265,9 @@ fn a_status_report_is_as_long_as_what_it_names_38_322_6_2_2_5() {
     ] {
         for (rlc_sn, expected) in [RlcSn::Bits18, RlcSn::Bits12].into_iter().zip(expected) {
             let (mut bearer, pdus) = sent(RlcConfig { rlc_sn: Some(rlc_sn), ..RlcConfig::default() }, 5);
-            pdus[4..].iter().chain(&arrive).for_each(|segment| bearer.arrived(at(1), *segment));
+            for segment in pdus[4..].iter().chain(&arrive) {
+                bearer.arrived(at(1), *segment);
+            }
             let status = bearer.handle_timers(at(21)).unwrap();
             assert_eq!((status.ack_sn, status.octets), (5, expected), "{rlc_sn:?}: the last and {arrive:?} arrived");
         }
@@ -319,7 +325,9 @@ fn a_full_window_stalls_until_its_first_sdu_is_acknowledged_38_322_5_2_3_1_1() {
     push(&mut bearer, 2_048, 100);
     assert_eq!((pdus.len(), bearer.has_data(), fill(&mut bearer, 1, 5_000).len()), (2_048, false, 0));
     // All but the first arrive: TX_Next_Ack stays.
-    pdus[1..].iter().for_each(|pdu| bearer.arrived(at(2), *pdu));
+    for pdu in &pdus[1..] {
+        bearer.arrived(at(2), *pdu);
+    }
     let status = bearer.handle_timers(at(22)).unwrap();
     bearer.handle_status(&status);
     let retransmitted = fill(&mut bearer, 23, 5_000);
@@ -365,7 +373,9 @@ fn an_sdu_of_which_a_segment_was_sent_is_not_discarded_38_322_5_4() {
     let first = fill(&mut bearer, 9, 500);
     assert_eq!(discard(&mut bearer, 100), [1]);
     let rest = fill(&mut bearer, 100, 5_000);
-    first.into_iter().chain(rest).for_each(|part| bearer.arrived(at(101), part));
+    for part in first.into_iter().chain(rest) {
+        bearer.arrived(at(101), part);
+    }
     assert_eq!(released(&mut bearer, 101).len(), 1);
 }
 
@@ -413,7 +423,9 @@ fn a_drop_at_dequeue_is_a_hole_for_pdcp_unless_sns_are_given_behind_the_queue() 
         let (mut block, mut dropped, room) = (Vec::new(), 0, bearer.backlog());
         bearer.fill(at(0), at(1), room, &mut block, &mut DropSecond(&mut dropped));
         assert_eq!((block.len(), dropped, bearer.backlog(), bearer.queue_state(at(1)).packets), (2, 1, 0, 0));
-        block.iter().for_each(|segment| bearer.arrived(at(1), *segment));
+        for segment in &block {
+            bearer.arrived(at(1), *segment);
+        }
         let status = bearer.handle_timers(at(1)).unwrap();
         assert_eq!((status.missing.len(), status.delivered), (0, Some(2)), "RLC misses nothing");
         bearer.handle_status(&status);

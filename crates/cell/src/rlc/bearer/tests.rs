@@ -105,9 +105,13 @@ fn the_delay_of_a_packet_is_taken_apart_to_the_last_nanosecond() {
     let second = fill(&mut bearer, 7, 1_009);
     // The second arrives first and waits for the first, which comes at 30 ms.
     let ms = Instant::from_millis;
-    second.into_iter().for_each(|segment| bearer.arrived(ms(8), segment));
+    for segment in second {
+        bearer.arrived(ms(8), segment);
+    }
     assert!(released(&mut bearer, 8).is_empty());
-    first.into_iter().for_each(|segment| bearer.arrived(ms(30), segment));
+    for segment in first {
+        bearer.arrived(ms(30), segment);
+    }
     assert_eq!(delivered(&mut bearer, 30), [(0, 5, 25, 0), (4, 4, 0, 22)]);
 }
 
@@ -140,7 +144,9 @@ fn the_last_pdu_polls_and_its_report_asks_for_what_is_missing_in_parts_that_fit(
     let parts = [fill(&mut bearer, 30, 600), fill(&mut bearer, 31, 600)].concat();
     assert_eq!(parts.iter().map(|part| (part.offset, part.bytes)).collect::<Vec<_>>(), [(0, 594), (594, 409)]);
     // One part comes twice, which changes nothing.
-    [parts[1], parts[1], parts[0]].into_iter().for_each(|part| bearer.arrived(Instant::from_millis(33), part));
+    for part in [parts[1], parts[1], parts[0]] {
+        bearer.arrived(Instant::from_millis(33), part);
+    }
     assert_eq!(delivered(&mut bearer, 33).len(), 2);
     assert!(delivered(&mut bearer, 34).is_empty());
 }
@@ -204,7 +210,9 @@ fn what_waits_too_long_is_discarded_and_leaves_a_hole_that_reordering_waits_for(
     assert_eq!(discarded, [1]);
     push(&mut bearer, 2, 1_000);
     let third = fill(&mut bearer, 11, 1_009);
-    first.into_iter().chain(third).for_each(|segment| bearer.arrived(Instant::from_millis(12), segment));
+    for segment in first.into_iter().chain(third) {
+        bearer.arrived(Instant::from_millis(12), segment);
+    }
     assert_eq!(delivered(&mut bearer, 12).len(), 1);
     assert_eq!(delivered(&mut bearer, 31).len(), 0);
     assert_eq!(delivered(&mut bearer, 32).len(), 1);
