@@ -10,11 +10,13 @@ import sys
 
 from conftest import GATEWAY, TIDEMARK, needs
 
-CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv", "--quiet"]
+CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv"]
 
 
 def trial(out, *command):
-    done = subprocess.run([TIDEMARK, "test", *CELL, "--out", out, "--", *command], capture_output=True, text=True, timeout=90)
+    """Runs a test of a command, before which options can stand, and `--`."""
+    options = command if "--" in command else ("--", *command)
+    done = subprocess.run([TIDEMARK, "test", *CELL, "--out", out, *options], capture_output=True, text=True, timeout=90)
     return done.returncode, list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
@@ -37,7 +39,15 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
 
 def test_a_program_that_fails_fails_the_test(tmp_path):
     code, _, said = trial(tmp_path, "false")
-    assert code == 1, said
+    assert code == 1 and "tidemark: with marks, 1 of 1: the program failed" in said, said
+
+
+def test_a_session_that_can_not_start_has_no_figures_of_an_earlier_one(tmp_path):
+    trial(tmp_path, "true")
+    code, rows, said = trial(tmp_path, "--round-trip", "20 s", "--", "true")
+    assert code == 2 and rows == [] and said.count("--round-trip: must be at most 10 s") == 1, said
+    code, rows, said = trial(tmp_path, "--set", "cell.prb=10", "--", "true")
+    assert code == 2 and said.count("did you mean `prbs`") == 1, said
 
 
 def test_a_program_that_ends_before_something_is_measured_fails_the_test(tmp_path):

@@ -1,6 +1,7 @@
 //! `tidemark test`: runs a program behind a cell without marks, with marks and with an outage, and prints one table.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -119,9 +120,11 @@ impl Test {
     /// # Errors
     /// A session that can't be run, or an interrupt.
     pub(crate) fn execute(&self) -> Result<u8> {
+        // A scenario that can't be used is said once, before the first session.
+        let ue = self.ue()?;
         let mut rows = Vec::new();
         for kind in Kind::ALL {
-            let outcomes = (1..=self.runs).map(|run| self.session(kind, run)).collect::<Result<Vec<_>>>()?;
+            let outcomes = (1..=self.runs).map(|run| self.session(kind, run, &ue)).collect::<Result<Vec<_>>>()?;
             rows.push(row(kind, &outcomes));
         }
         match self.output.format {
@@ -130,31 +133,27 @@ impl Test {
                 if let Some(price) = price(&rows) {
                     say!("{price}");
                 }
-                for row in rows.iter().filter(|row| row.measured < row.runs) {
-                    let empty = row.runs - row.measured;
-                    say!(
-                        "{}: {empty} of {} had no packets after the warm-up, so they show nothing",
-                        row.session,
-                        row.runs
-                    );
-                }
                 say!("reports: {}", self.out.display());
             }
             other => format::rows(other, &rows)?,
         }
-        let is_good = rows.iter().all(|row| row.succeeded == row.runs && row.measured == row.runs && row.harmful == 0);
-        Ok(if is_good { 0 } else { FAILED })
+        let failures: Vec<_> = rows.iter().flat_map(failures).collect();
+        failures.iter().for_each(|failure| eprintln!("tidemark: {failure}"));
+        Ok(if failures.is_empty() { 0 } else { FAILED })
     }
 
-    fn session(&self, kind: Kind, run: u32) -> Result<Outcome> {
+    /// Runs one session; `ue` is the name of the program's UE.
+    fn session(&self, kind: Kind, run: u32, ue: &str) -> Result<Outcome> {
         let out = self.out.join(format!("{}-{run}", kind.name().replace(' ', "-")));
+        let written = || fs::metadata(out.join("summary.json")).and_then(|of| of.modified()).ok();
+        let earlier = written();
         let before = lease::sockets();
         // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
         let mut child = self.shell(kind, &out)?.stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
-            let ue = self.ue()?;
+            let ue = ue.to_string();
             let known: Vec<_> = before.iter().map(|(number, _)| *number).collect();
             // A program that ended earlier has no outage, which its results show.
             thread::spawn(move || {
@@ -170,8 +169,12 @@ impl Test {
         if interrupt::happened() {
             return Err(miette!("interrupted: the results of ended sessions are in {}", self.out.display()));
         }
-        let summary = seeds::summary(&out)
-            .map_err(|_| miette!("the session {} has no results: see its messages above", kind.name()))?;
+        let none = || miette!("the session {} has no results: see its messages above", kind.name());
+        // Those of an earlier test say nothing of this one.
+        if written() == earlier {
+            return Err(none());
+        }
+        let summary = seeds::summary(&out).map_err(|_| none())?;
         // A failed program may have written nothing; the table shows its result.
         let joined = (!self.series.is_empty()).then(|| {
             let mut page = Page::open(&out)?;
@@ -241,10 +244,25 @@ fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
     }
 }
 
+/// Sentences on what fails the test in the sessions of one kind.
+fn failures(row: &Row) -> Vec<String> {
+    let Row { session, runs, .. } = row;
+    let counted = [
+        (runs - row.succeeded, "the program failed"),
+        (runs - row.measured, "no packets came after the warm-up, so it shows nothing"),
+        (row.harmful, "a flow did not give way to its marks: it harms others"),
+    ];
+    let failed = counted.into_iter().filter(|(count, _)| *count > 0);
+    failed.map(|(count, what)| format!("{session}, {count} of {runs}: {what}")).collect()
+}
+
 /// Sentence on the change from the session without marks to the one with marks.
 fn price(rows: &[Row]) -> Option<String> {
     let of = |kind: Kind| rows.iter().find(|row| row.session == kind.name());
     let (without, with) = (of(Kind::WithoutMarks)?, of(Kind::WithMarks)?);
+    if with.marked? == 0.0 && with.dropped? == 0.0 {
+        return Some("nothing was marked, so the sessions differ by chance: the sentences on flows say why".into());
+    }
     let (rate, queue) = (with.mbps? - without.mbps?, with.queue_p95_ms? - without.queue_p95_ms?);
     Some(format!("marks changed the rate by {rate:+.2} Mbit/s and the queue's 95th percentile by {queue:+.1} ms"))
 }
@@ -299,17 +317,20 @@ mod tests {
 
     #[test]
     fn the_price_of_marks_is_said_where_both_sessions_have_figures() {
-        let outcome = |rate, queue| Outcome {
+        let outcome = |rate, queue, marks| Outcome {
             code: 0,
             is_measured: rate > 0.0,
             is_harmful: false,
-            ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": queue } }),
+            ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": queue }, "marked": marks, "dropped": 0 }),
         };
-        let rows =
-            |with| [row(Kind::WithoutMarks, &[outcome(40.0, 45.0)]), row(Kind::WithMarks, &[outcome(with, 12.5)])];
+        let rows = |with, marks| {
+            [row(Kind::WithoutMarks, &[outcome(40.0, 45.0, 0)]), row(Kind::WithMarks, &[outcome(with, 12.5, marks)])]
+        };
         let said = "marks changed the rate by -1.50 Mbit/s and the queue's 95th percentile by -32.5 ms";
-        assert_eq!(price(&rows(38.5)).as_deref(), Some(said));
-        assert_eq!(price(&rows(0.0)), None);
+        assert_eq!(price(&rows(38.5, 9)).as_deref(), Some(said));
+        assert_eq!(price(&rows(0.0, 9)), None);
+        let said = price(&rows(38.5, 0)).unwrap();
+        assert!(said.starts_with("nothing was marked, so the sessions differ by chance"), "{said}");
     }
 
     #[test]
@@ -324,5 +345,13 @@ mod tests {
         assert_eq!((row.session, row.runs, row.succeeded, row.measured, row.harmful), ("with marks", 3, 1, 2, 1));
         assert_eq!((row.mbps, row.queue_p95_ms, row.marked), (Some(11.0), Some(9.0), Some(4.0)));
         assert!(row.mbps_half > Some(1.0));
+        assert_eq!(
+            failures(&row),
+            [
+                "with marks, 2 of 3: the program failed",
+                "with marks, 1 of 3: no packets came after the warm-up, so it shows nothing",
+                "with marks, 1 of 3: a flow did not give way to its marks: it harms others",
+            ]
+        );
     }
 }
