@@ -179,7 +179,7 @@ def test_a_session_has_round_trips_the_price_of_marks_and_the_programs_own_figur
     # The wire's 20 ms, the wait in the cell, and the way of an acknowledgement up.
     least, most = 20, 20 + bulk["owd_ms"]["p95"] + 100
     assert least < bulk["rtt_ms"]["p50"] < most, bulk
-    assert f"{summary['live']['empty_under_marks'] * 100:.0f} % of the downlink's radio was empty" in cell.stderr, cell.stderr
+    assert f"{summary['live']['empty_under_marks'] * 100:.0f} % of the downlink's resource blocks were empty" in cell.stderr, cell.stderr
     said = subprocess.run([TIDEMARK, "report", out, "--series", own], capture_output=True, text=True)
     assert said.returncode == 0 and "iperf3 #1: rate: mean" in said.stdout, said.stdout + said.stderr
     assert '"application":[{' in (out / "report.html").read_text()
