@@ -42,6 +42,12 @@ def test_a_program_that_fails_fails_the_test(tmp_path):
     assert code == 1 and "tidemark: with marks, 1 of 1: the program failed" in said, said
 
 
+def test_a_quiet_test_says_only_why_it_failed(tmp_path):
+    code, rows, said = trial(tmp_path, "--quiet", "--", "false")
+    assert code == 1 and len(rows) == 3, said
+    assert all(line.startswith("tidemark: with") for line in said.splitlines()), said
+
+
 def test_a_session_that_can_not_start_has_no_figures_of_an_earlier_one(tmp_path):
     trial(tmp_path, "true")
     code, rows, said = trial(tmp_path, "--round-trip", "20 s", "--", "true")

@@ -37,6 +37,16 @@ macro_rules! say {
     };
 }
 
+/// Prints a line on standard error, unless the level is quiet.
+#[macro_export]
+macro_rules! note {
+    ($($part:tt)*) => {
+        if $crate::print::shows($crate::print::Level::Normal) {
+            eprintln!($($part)*);
+        }
+    };
+}
+
 /// Prints a line on standard error at the verbose level.
 #[macro_export]
 macro_rules! detail {

@@ -20,6 +20,7 @@ use tidemark_emu::signals::Signals;
 use tidemark_emu::{Command, Control, Core, Driver, Link, Plan, Tun, addresses, routing};
 use tidemark_sim::scenario::{NamedUe, SAMPLE_INTERVAL, Scenario, Server};
 use tidemark_sim::{Lateness, RunResult};
+use tidemark_terminal::note;
 
 use super::modem::Inbox;
 use super::watch::{Shared, Watch};
@@ -185,11 +186,12 @@ impl Options {
         let rights = privilege::acquire().map_err(|error| miette!("{error}"))?;
         let signals = Signals::take().map_err(|error| miette!("{error}"))?;
         let (code, mut result, verdicts) = self.serve(scenario, jobs, rights, signals)?;
-        eprintln!("{}", outline(&result));
-        verdicts.iter().for_each(|verdict| eprintln!("tidemark: {verdict}"));
+        note!("{}", outline(&result));
+        verdicts.iter().for_each(|verdict| note!("tidemark: {verdict}"));
         result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         if let Some(out) = &self.out {
-            eprintln!("report: {}", write(out, &mut result)?.display());
+            let page = write(out, &mut result)?;
+            note!("report: {}", page.display());
         }
         Ok(code)
     }

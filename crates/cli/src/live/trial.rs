@@ -24,6 +24,7 @@ use crate::format::{self, Format, Output};
 use crate::page::Page;
 use crate::seeds;
 use tidemark_terminal::error::diagnostic;
+use tidemark_terminal::print::{Level, shows};
 use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::text;
 use tidemark_terminal::{interrupt, say};
@@ -203,6 +204,9 @@ impl Test {
     fn shell(&self, kind: Kind, out: &Path) -> Result<Command> {
         let mut shell = Command::new(std::env::current_exe().into_diagnostic()?);
         shell.arg("shell");
+        if !shows(Level::Normal) {
+            shell.arg("--quiet");
+        }
         match &self.file {
             Some(file) => shell.arg(file),
             None => shell.args(["--cell", &self.cell]),
