@@ -8,6 +8,17 @@ use tidemark_record::distribution::Distribution;
 use tidemark_record::files::{self, FILES, File};
 use tidemark_record::{FlowResult, RunResult, output};
 
+/// Delays of a flow that have a distribution, by name.
+const DELAYS: [(&str, fn(&FlowResult) -> &Distribution); 7] = [
+    ("owd", |flow| &flow.owd),
+    ("rtt", |flow| &flow.rtt),
+    ("queue", |flow| &flow.queue),
+    ("router_queue", |flow| &flow.router_queue),
+    ("completion", |flow| &flow.completions),
+    ("frame", |flow| &flow.frames),
+    ("sender_queue", |flow| &flow.sender_queue),
+];
+
 /// All measurements of a run.
 #[pyclass(module = "tidemark", frozen)]
 pub(crate) struct Outcome(RunResult);
@@ -42,19 +53,10 @@ impl Outcome {
 
     /// Cumulative distribution of a delay for each flow: a few hundred points at most, of milliseconds and share.
     fn cdf(&self, delay: &str) -> PyResult<Vec<Vec<(f64, f64)>>> {
-        let of: fn(&FlowResult) -> &Distribution = match delay {
-            "owd" => |flow| &flow.owd,
-            "rtt" => |flow| &flow.rtt,
-            "queue" => |flow| &flow.queue,
-            "router_queue" => |flow| &flow.router_queue,
-            "completion" => |flow| &flow.completions,
-            "frame" => |flow| &flow.frames,
-            "sender_queue" => |flow| &flow.sender_queue,
-            other => {
-                let known = "owd, rtt, queue, router_queue, completion, frame, sender_queue";
-                return Err(PyKeyError::new_err(format!("delay: there is no `{other}`: use one of {known}")));
-            }
-        };
+        let (_, of) = DELAYS.iter().find(|(name, _)| *name == delay).ok_or_else(|| {
+            let known: Vec<_> = DELAYS.iter().map(|(name, _)| *name).collect();
+            PyKeyError::new_err(format!("delay: there is no `{delay}`: use one of {}", known.join(", ")))
+        })?;
         Ok(self.0.flows.iter().map(|flow| of(flow).cdf()).collect())
     }
 
