@@ -264,7 +264,7 @@ mod tests {
         sample_of(watch, stats, (998, late), Duration::ZERO);
     }
 
-    /// The same with a number of slots in time of 1000, the lateness of the others, and the thread's time of work.
+    /// Samples 100 ms of 1000 slots: the number in time, the lateness of the others, and the thread's time of work.
     fn sample_of(watch: &mut Watch, stats: UeStats, (in_time, late): (u64, Duration), busy: Duration) {
         let now = watch.recorder.now() + Duration::from_millis(100);
         let mut lateness = Histogram::new(3).unwrap();
