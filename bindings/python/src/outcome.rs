@@ -8,8 +8,11 @@ use tidemark_record::distribution::Distribution;
 use tidemark_record::files::{self, FILES, File};
 use tidemark_record::{FlowResult, RunResult, output};
 
-/// Delays of a flow that have a distribution, by name.
-const DELAYS: [(&str, fn(&FlowResult) -> &Distribution); 7] = [
+/// Name of a delay, and its distribution in a flow's results.
+type Delay = (&'static str, fn(&FlowResult) -> &Distribution);
+
+/// Delays of a flow that have a distribution.
+const DELAYS: [Delay; 7] = [
     ("owd", |flow| &flow.owd),
     ("rtt", |flow| &flow.rtt),
     ("queue", |flow| &flow.queue),
