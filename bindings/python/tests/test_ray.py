@@ -17,9 +17,20 @@ STUDY = {"vary": {"marker.law": ["none", "l4span", "step"]}, "seeds": 8, "name":
 
 @pytest.fixture(scope="module")
 def two_workers():
-    ray.init(num_cpus=2, include_dashboard=False, logging_level=40, log_to_driver=False)
+    start()
     yield
     ray.shutdown()
+
+
+def start(tries: int = 3) -> None:
+    """Starts Ray. It gives itself 30 s, which is too little where other tests take the processors."""
+    try:
+        ray.init(num_cpus=2, include_dashboard=False, logging_level=40, log_to_driver=False)
+    except Exception:
+        ray.shutdown()
+        if tries == 1:
+            raise
+        start(tries - 1)
 
 
 def parent(process: int) -> int:
