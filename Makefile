@@ -47,12 +47,13 @@ playground: web
 	(cd web && SIMULATOR=$(SIMULATOR) npm run build:playground) && \
 	mkdir -p $(dir $(PLAYGROUND)) && mv web/dist/playground.html $(PLAYGROUND) && echo "the playground: $(PLAYGROUND)"
 
-# Fast checks come first. Parts of one argument run at the same time, while packages and pages are fetched. Real-time tests run without load beside them.
+# Fast checks come first. Parts of one argument run at the same time, while packages and pages are fetched. Real-time tests wait for most of their
+# time, so both parts of them run at once, without other load.
 # Everything is compiled once: incremental compilation would make the first time two fifths longer.
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci --set BRIEF=1 \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
-	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-test" "live-test"
+	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-test + live-test"
 	@echo "every check passed"
 
 # The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
