@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from conftest import GATEWAY, TIDEMARK, needs
+from test_probe import ECT1_RULES, filtered
 
 CELL = ["--cell", "5g-static", "--set", "warmup=1 s", "--outage-at", "2 s", "--format", "csv"]
 
@@ -35,6 +36,14 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
     assert int(float(without["marked"])) == 0 < float(marks["marked"])
     assert float(marks["queue_p95_ms"]) < float(without["queue_p95_ms"])
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text()
+
+
+def test_a_path_that_bleaches_fails_the_test(tmp_path):
+    with filtered(ECT1_RULES["bleached"]):
+        code, _, said = trial(tmp_path, "true")
+    assert code == 1 and "tidemark: path: ECT(1): bleached on the way there" in said, said
+    _, _, said = trial(tmp_path, "true")
+    assert "path:" not in said, said
 
 
 def test_a_program_that_fails_fails_the_test(tmp_path):

@@ -1,10 +1,11 @@
 //! `tidemark net probe`: checks whether a path keeps ECT(1) and CE, without captures at both ends.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use miette::{Result, miette};
+use miette::{IntoDiagnostic as _, Result, miette};
 use serde::Serialize;
 use tidemark_core::Ecn;
 use tidemark_emu::EcnSocket;
@@ -51,7 +52,7 @@ impl Probe {
     /// Answers probes, or sends them and gives the exit code.
     pub(crate) fn execute(&self) -> Result<u8> {
         let (to, outcomes) = match (&self.to, self.listen) {
-            (_, Some(port)) => return answer(port),
+            (_, Some(port)) => answer(&EcnSocket::bind(port).map_err(|error| miette!("{error}"))?),
             (Some(to), None) => (to, probe(to)?),
             (None, None) => return Ok(0),
         };
@@ -98,9 +99,19 @@ impl Path {
     }
 }
 
+/// Answers probes at a free port until this process ends; gives the port.
+///
+/// # Errors
+/// An error of the system.
+pub(super) fn answer_beside() -> Result<u16> {
+    let socket = EcnSocket::bind(0).map_err(|error| miette!("{error}"))?;
+    let port = socket.port().into_diagnostic()?;
+    thread::spawn(move || answer(&socket));
+    Ok(port)
+}
+
 /// Answers each probe. The answer names the codepoint that arrived, and is sent with the codepoint that the probe was sent with.
-fn answer(port: u16) -> Result<u8> {
-    let socket = EcnSocket::bind(port).map_err(|error| miette!("{error}"))?;
+fn answer(socket: &EcnSocket) -> ! {
     let mut bytes = [0; 64];
     loop {
         let Ok((length, from, seen)) = socket.receive(&mut bytes) else { continue };
@@ -136,7 +147,10 @@ type Seen = [[Option<(Ecn, Ecn)>; PROBES as usize]; CODEPOINTS.len()];
 fn collect(socket: &EcnSocket, to: SocketAddr, time: Duration, seen: &mut Seen) {
     let end = Instant::now() + time;
     let mut bytes = [0; 64];
-    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+    // The last answers end the wait.
+    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        && seen.iter().flatten().any(Option::is_none)
+    {
         if socket.set_timeout(Some(left)).is_err() {
             return;
         }

@@ -1,4 +1,5 @@
-//! `tidemark test`: runs a program behind a cell without marks, with marks and with an outage, and prints one table.
+//! `tidemark test`: looks whether the path keeps ECN, runs a program behind a cell without marks, with marks and with an outage, and
+//! prints one table.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,15 +11,15 @@ use std::time::Duration as Wait;
 
 use clap::Args;
 use miette::{IntoDiagnostic as _, Result, miette};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidemark_core::Duration;
 use tidemark_emu::lease;
 use tidemark_sim::scenario::Scenario;
 use tidemark_study::statistics::Estimate;
 
-use super::control;
 use super::preset::{self, DEFAULT};
+use super::{control, probe};
 use crate::application::Application;
 use crate::format::{self, Format, Output};
 use crate::page::Page;
@@ -95,6 +96,13 @@ struct Row {
     dropped: Option<f64>,
 }
 
+/// Line of `tidemark net probe`.
+#[derive(Deserialize)]
+struct Probed {
+    codepoint: String,
+    verdict: String,
+}
+
 /// Outcome of one session.
 struct Outcome {
     code: i32,
@@ -116,13 +124,15 @@ impl Kind {
 }
 
 impl Test {
-    /// Runs all sessions and prints the table. Gives 0 if in all of them the program succeeded, had packets and gave way to its marks.
+    /// Runs all sessions and prints the table. Gives 0 if the path keeps ECN and the program succeeded, had packets and gave way to its
+    /// marks in all of them.
     ///
     /// # Errors
     /// A session that can't be run, or an interrupt.
     pub(crate) fn execute(&self) -> Result<u8> {
         // A scenario that can't be used is said once, before the first session.
         let ue = self.ue()?;
+        let path = self.path()?;
         let mut rows = Vec::new();
         for kind in Kind::ALL {
             let outcomes = (1..=self.runs).map(|run| self.session(kind, run, &ue)).collect::<Result<Vec<_>>>()?;
@@ -130,6 +140,9 @@ impl Test {
         }
         match self.output.format {
             Format::Table => {
+                if path.is_empty() {
+                    say!("path: ECT(1) and CE arrive as they were sent, both ways");
+                }
                 say!("{}", sheet(&rows).draw());
                 if let Some(price) = price(&rows) {
                     say!("{price}");
@@ -138,7 +151,7 @@ impl Test {
             }
             other => format::rows(other, &rows)?,
         }
-        let failures: Vec<_> = rows.iter().flat_map(failures).collect();
+        let failures: Vec<_> = path.into_iter().chain(rows.iter().flat_map(failures)).collect();
         failures.iter().for_each(|failure| eprintln!("tidemark: {failure}"));
         Ok(if failures.is_empty() { 0 } else { FAILED })
     }
@@ -151,7 +164,8 @@ impl Test {
         let before = lease::sockets();
         // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
-        let mut child = self.shell(kind, &out)?.stdout(output).spawn().into_diagnostic()?;
+        let overrides: &[_] = if kind == Kind::WithoutMarks { &["marker.law=none"] } else { &[] };
+        let mut child = self.shell(&out, overrides)?.args(&self.command).stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
             let ue = ue.to_string();
@@ -200,8 +214,25 @@ impl Test {
         scenario.ue.first().map(|ue| ue.name.clone()).ok_or_else(|| miette!("ue: a session needs a [[ue]]"))
     }
 
-    /// The `tidemark shell` command of a session.
-    fn shell(&self, kind: Kind, out: &Path) -> Result<Command> {
+    /// Sends probes in a session of its own; gives what happened to the codepoints of L4S that did not arrive as sent.
+    fn path(&self) -> Result<Vec<String>> {
+        let mut shell = self.shell(&self.out.join("path"), &["marker.law=none", "warmup=0 s"])?;
+        shell.args(["sh", "-c", "exec \"$0\" net probe \"$TIDEMARK_HOST:$1\""]);
+        shell.arg(std::env::current_exe().into_diagnostic()?).arg(probe::answer_beside()?.to_string());
+        let output = shell.output().into_diagnostic()?;
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let outcomes: Vec<Probed> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if outcomes.is_empty() {
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+            return Err(miette!("the path's ECN can't be tested: see the messages above"));
+        }
+        let is_of_l4s = |of: &&Probed| ["ECT(1)", "CE"].contains(&of.codepoint.as_str());
+        let changed = outcomes.iter().filter(is_of_l4s).filter(|of| of.verdict != "kept");
+        Ok(changed.map(|of| format!("path: {}: {}", of.codepoint, of.verdict)).collect())
+    }
+
+    /// The `tidemark shell` command of a session, to which the program is added.
+    fn shell(&self, out: &Path, overrides: &[&str]) -> Result<Command> {
         let mut shell = Command::new(std::env::current_exe().into_diagnostic()?);
         shell.arg("shell");
         if !shows(Level::Normal) {
@@ -211,17 +242,10 @@ impl Test {
             Some(file) => shell.arg(file),
             None => shell.args(["--cell", &self.cell]),
         };
-        for assignment in &self.overrides {
+        for assignment in self.overrides.iter().map(String::as_str).chain(overrides.iter().copied()) {
             shell.args(["--set", assignment]);
         }
-        if kind == Kind::WithoutMarks {
-            shell.args(["--set", "marker.law=none"]);
-        }
-        shell
-            .args(["--round-trip", &self.round_trip.to_string(), "--force", "--out"])
-            .arg(out)
-            .arg("--")
-            .args(&self.command);
+        shell.args(["--round-trip", &self.round_trip.to_string(), "--force", "--out"]).arg(out).arg("--");
         Ok(shell)
     }
 }
