@@ -177,6 +177,10 @@ fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
         let (span, path) = (value.span(), Vec::new());
         match value.get_ref() {
             DeValue::Table(table) => search_table(table, place),
+            // The place of a `[[ue]]` is that of its heading.
+            DeValue::Array(items) if span == *place && !items.iter().any(|item| item.get_ref().is_table()) => {
+                Some(path)
+            }
             DeValue::Array(items) => items.iter().enumerate().find_map(|(at, item)| {
                 search(item, place).map(|inner| [at.to_string()].into_iter().chain(inner).collect())
             }),
@@ -326,17 +330,15 @@ mod tests {
     #[test]
     fn a_value_of_the_wrong_type_has_its_key_and_line() {
         for (table, said) in [
-            (
-                "[marker]\nlaw = \"ramp\"\nalpha = \"x\"\n",
-                "5: marker.alpha: invalid type: string \"x\", expected a number",
-            ),
-            (
-                "[marker]\nlaw = \"ramp\"\nalpha = true\n",
-                "5: marker.alpha: invalid type: boolean `true`, expected a number",
-            ),
+            ("[marker]\nlaw = \"ramp\"\nalpha = \"x\"\n", "5: marker.alpha: must be a number, not \"x\""),
+            ("[marker]\nlaw = \"ramp\"\nalpha = true\n", "5: marker.alpha: must be a number, not true"),
+            ("[cell]\nprbs = [1]\n", "4: cell.prbs: must be a whole number from 0 to 4294967295, not an array"),
+            ("[marker]\nlaw = 5\n", "4: marker.law: must be a name in quotes, not 5"),
+            ("cell = 5\n", "3: cell: must be a table, not 5"),
+            ("description = 5\n", "3: description: must be text in quotes, not 5"),
             (
                 "[[ue]]\nname = \"a\"\nchannel = { model = \"static\", snr_db = [1.5] }\n",
-                "5: ue.0.channel.snr_db: invalid type: sequence, expected a number",
+                "5: ue.0.channel.snr_db: must be a number, not an array",
             ),
         ] {
             let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");

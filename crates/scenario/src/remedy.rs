@@ -46,10 +46,32 @@ pub fn in_toml(message: &str) -> String {
         "u32" => "a whole number from 0 to 4294967295",
         "u64" | "usize" => "a whole number from 0 on",
         "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "a boolean" => "true or false",
         "a sequence" => "an array, as in [1, 2]",
-        _ => return message.into(),
+        "a string" => "text in quotes",
+        "variant identifier" => "a name in quotes",
+        "a map" => "a table",
+        _ if wanted.starts_with("struct ") => "a table",
+        _ => wanted,
     };
-    format!("{said}, expected {right}")
+    match found(said) {
+        Some(found) => format!("must be {right}, not {found}"),
+        None => format!("{said}, expected {right}"),
+    }
+}
+
+/// Value in the words of TOML, where the reader says that its type or value can't be.
+fn found(said: &str) -> Option<&str> {
+    let value = said.strip_prefix("invalid type: ").or_else(|| said.strip_prefix("invalid value: "))?;
+    Some(match value {
+        "sequence" => "an array",
+        "map" => "a table",
+        _ => match value.strip_prefix("string ") {
+            Some(text) => text,
+            // `integer `5``, `floating point `1.5``, `boolean `true``
+            None => value.split('`').nth(1).unwrap_or(value),
+        },
+    })
 }
 
 /// Names alike by more than this are taken for one with a slip of the hand: `tyde` and `tide` are by 0.85.
