@@ -51,7 +51,7 @@ export function Page({ controllers, players, history, cell, past, add, send }: P
         ))}
       </div>
       {add && (
-        <p class="take">
+        <p class="controls">
           <button type="button" onClick={add}>
             Another controller beside it
           </button>
