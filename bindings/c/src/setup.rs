@@ -25,7 +25,7 @@ const MAX_UES: u32 = 1 << 20;
 pub extern "C" fn tidemark_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
         Ok(version) => version,
-        Err(_) => panic!("the version is no C string"),
+        Err(_) => panic!("the version is not a C string"),
     };
     VERSION.as_ptr()
 }

@@ -149,9 +149,9 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
         (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "--vary flow.0.round_trip: "),
         (&["--metric", "throughput"], "throughput_mbps"),
         (&["--flow", "none"], "--flow: "),
-        (&["--find", "users", "--until", "satisfied = 1"], "is no condition"),
+        (&["--find", "users", "--until", "satisfied = 1"], "is not a condition"),
         (&["--find", "users", "--until", "satisfied >= 90"], "--until: "),
-        (&["--vary", "marker.law=none", "--until-ci", "5"], "--until-ci: `5` is no share between 0 and 1"),
+        (&["--vary", "marker.law=none", "--until-ci", "5"], "--until-ci: `5` is not a share between 0 and 1"),
         (&["--vary", "marker.law=none,tide", "--seeds", "0"], "0 is not in 1..=10000"),
     ] {
         let output = tidemark(&[&["run", &scenario, "--out", &out], flags].concat());

@@ -58,7 +58,7 @@ pub enum Error {
     Config(#[from] tidemark_cell::ConfigError),
     /// Every number for a live cell is taken.
     #[error(
-        "all {0} numbers of live cells are taken, by cells that run or by killed ones in other network namespaces: end one, or start one there"
+        "all {0} numbers of live cells are taken, by running cells or by killed cells in other network namespaces: end a running cell, or start a cell in the network namespace of a killed one"
     )]
     TooMany(u32),
 }

@@ -286,7 +286,7 @@ mod tests {
         let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
         assert_eq!(error, "x.toml:3: missing field `rate`: Rate of its link at the start.");
         let error = crate::Scenario::parse("x.toml", "name = \"x\"\n", std::path::Path::new(""), &[]).unwrap_err();
-        assert_eq!(error.to_string(), "x.toml:1: missing field `duration`: Virtual time that the run takes.");
+        assert_eq!(error.to_string(), "x.toml:1: missing field `duration`: Length of the run, in virtual time.");
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Scenario {
             let law = marker.law.properties().name;
             format!(
                 "{path}.{key} has `{law}` mark every L4S packet that waited for {step}, and packets wait for up to {wait} for a downlink slot \
-                 without any queue: flows don't use the whole cell. Twice the wait, {}, marks queues alone",
+                 without any queue: flows don't use the whole cell. A threshold of twice the wait, {}, marks only queues",
                 wait * 2
             )
         })

@@ -199,7 +199,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
     let mut axes = Vec::new();
     for (name, cases) in cases {
         if cases.is_empty() {
-            let message = format!("has no case: name one at least, as in [case.{name}.first]");
+            let message = format!("has no case: name at least one, as in [case.{name}.first]");
             return Err(Wrong::new(&["case", name], message));
         }
         let case = |(label, case): (&String, &CaseForm)| {
@@ -214,7 +214,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
         if keys.is_empty() {
             return Err(Wrong::new(
                 &["zip", &index],
-                "has no key: name those that go in step, with as many values each",
+                "has no key: name the keys that change together, each with the same number of values",
             ));
         }
         let mut together: Vec<(String, Values)> = Vec::new();
@@ -224,7 +224,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
             if let Some((first, others)) = together.first().filter(|(_, others)| others.count() != values.count()) {
                 let (own, other) = (values.count(), others.count());
                 return Err(wrong(format!(
-                    "has {own} values, but `{first}`, which goes in step with it, has {other}: give both the same number"
+                    "has {own} values, but `{first}`, which changes together with it, has {other}: give both the same number"
                 )));
             }
             together.push((key.clone(), values));
@@ -238,7 +238,7 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
         let axis = Axis::Keys(vec![(key.clone(), Values::from_json(values).map_err(wrong)?)]);
         axis.repeated().map_or(Ok(()), |point| Err(wrong(twice(&point))))?;
         if zip.iter().any(|keys| keys.contains_key(key)) {
-            return Err(wrong("is also in a group that goes in step: vary it in one place only".into()));
+            return Err(wrong("is also in a group of keys that change together: vary it in one place only".into()));
         }
         axes.push(axis);
     }

@@ -108,7 +108,7 @@ impl Condition {
     /// What is wrong, and what would be right.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("`{text}` is no condition: write a metric, >= or <=, and a number, as in satisfied >= 90 %");
+            || format!("`{text}` is not a condition: write a metric, >= or <=, and a number, as in satisfied >= 90 %");
         let (metric, is_least, value) = match (text.split_once(">="), text.split_once("<=")) {
             (Some((metric, value)), None) => (metric, true, value),
             (None, Some((metric, value))) => (metric, false, value),

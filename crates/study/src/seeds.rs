@@ -21,7 +21,7 @@ impl Widening {
         let wrong = |key: &str, message: String| Wrong::new(&["until_ci", key], message);
         let within = share(&form.within).filter(|within| *within > 0.0 && *within < 1.0);
         let within = within.ok_or_else(|| {
-            wrong("within", format!("`{}` is no share between 0 and 1, as in 5 % or 0.05", form.within))
+            wrong("within", format!("`{}` is not a share between 0 and 1, as in 5 % or 0.05", form.within))
         })?;
         let metric = match &form.metric {
             Some(name) => Metric::parse(name).map_err(|message| wrong("metric", message))?,

@@ -43,7 +43,7 @@ pub enum StoreError {
         difference: String,
     },
     /// A record that was not written by this program, or that a power cut tore.
-    #[error("{path} is no record of a run ({reason}): remove it, and the study runs it again")]
+    #[error("{path} is not a record of a run ({reason}): remove it, and the study runs it again")]
     Broken {
         /// File.
         path: String,
@@ -111,7 +111,7 @@ impl Store {
         let broken = |reason: String| StoreError::Broken { path: key.into(), reason };
         let record = Record::parse(bytes).map_err(|error| broken(error.to_string()))?;
         if record.key() != key {
-            return Err(broken(format!("it is that of run {}", record.key())));
+            return Err(broken(format!("it is the record of run {}", record.key())));
         }
         Ok(self.claim(key)?.map_or(Ok(()), |claim| claim.put(bytes))?)
     }

@@ -157,7 +157,7 @@ impl Study {
         let runs = grid.count().saturating_mul(seeds.len() as u128);
         if runs > MAX_RUNS {
             let message = format!(
-                "the study has {runs} runs, {} points with {} seeds each, and {MAX_RUNS} are the most: take fewer values, a \
+                "the study has {runs} runs ({} points with {} seeds each), but at most {MAX_RUNS} are allowed: take fewer values, a \
                  wider step (`*2` instead of `+1`), fewer seeds, or several studies",
                 grid.count(),
                 seeds.len()

@@ -63,7 +63,7 @@ impl Values {
             Json::Object(_) => {
                 Err("is a table: write the whole key in quotes, as in \"marker.law\" = [\"none\", \"ramp\"]".into())
             }
-            other => Err(format!("`{other}` is no list: write [{other}]; {FORMS}")),
+            other => Err(format!("`{other}` is not a list: write [{other}]; {FORMS}")),
         }
     }
 
@@ -86,13 +86,13 @@ impl Values {
         let count = |text: &str| text.trim().parse::<u64>().ok().filter(|count| *count >= 2);
         let is_above_zero = first > 0.0 && last > 0.0;
         let (by, count) = if let Some(text) = step.strip_prefix("*:") {
-            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is no count of 2 or more")))?;
+            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a number of values of 2 or more")))?;
             (Step::Multiply((last / first).powf(1.0 / (count - 1) as f64)), count)
         } else if let Some(text) = step.strip_prefix(':') {
-            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is no count of 2 or more")))?;
+            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a number of values of 2 or more")))?;
             (Step::Add((last - first) / (count - 1) as f64), count)
         } else {
-            let by = number(&step[1..]).ok_or_else(|| wrong(format!("`{step}` is no step")))?;
+            let by = number(&step[1..]).ok_or_else(|| wrong(format!("`{step}` is not a step")))?;
             let steps = if step.starts_with('*') { (last / first).ln() / by.ln() } else { (last - first) / by };
             // An end that is met but for rounding counts.
             let count =

@@ -213,11 +213,11 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         (STUDY.replace("\"10 ms..40 ms*2\"", "\"1 ms..1000000000 ms+1\""), "has 6000000000 runs"),
         (STUDY.replace("marker.law\"", "ue.0.count\"").replace("\"none\", \"l4span\"", "1.5"), "ue.0.count"),
         (format!("flows = [\"x\"]\n{STUDY}"), "flows.0: no [[flow]] is called `x`: use flow"),
-        (format!("until_ci = {{ within = \"0 %\" }}\n{STUDY}"), "until_ci.within: `0 %` is no share between 0 and 1"),
-        (format!("until_ci = {{ within = \"5\" }}\n{STUDY}"), "until_ci.within: `5` is no share between 0 and 1"),
+        (format!("until_ci = {{ within = \"0 %\" }}\n{STUDY}"), "until_ci.within: `0 %` is not a share between 0 and 1"),
+        (format!("until_ci = {{ within = \"5\" }}\n{STUDY}"), "until_ci.within: `5` is not a share between 0 and 1"),
         (
             format!("find = {{ key = \"users\", until = \"jain > 1\" }}\n{STUDY}"),
-            "find.until: `jain > 1` is no condition",
+            "find.until: `jain > 1` is not a condition",
         ),
         (
             STUDY.replace("\"none\", \"l4span\"", "\"none\", \"none\""),
@@ -227,7 +227,7 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         (format!("{STUDY}\n[[zip]]\n"), "zip.0: has no key"),
         (
             format!("{STUDY}\n[[zip]]\n\"marker.law\" = [\"ramp\"]\n"),
-            "vary.marker.law: is also in a group that goes in step",
+            "vary.marker.law: is also in a group of keys that change together",
         ),
         (
             format!("{STUDY}\n[[zip]]\n\"cell.prbs\" = [51, 51]\n\"duration\" = [\"1 s\", \"1 s\"]\n"),

@@ -125,7 +125,7 @@ fn body(mut bytes: Vec<u8>, length: usize, from: &mut impl Read) -> Result<Strin
 }
 
 fn no_request(reason: &str) -> Answer {
-    Answer::text("400 Bad Request", format!("this is no HTTP request: {reason}"))
+    Answer::text("400 Bad Request", format!("this is not an HTTP request: {reason}"))
 }
 
 #[cfg(test)]
