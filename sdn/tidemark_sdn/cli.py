@@ -32,7 +32,7 @@ _ERRORS = (ConfigError, ProgramError, RefusedError, SwitchError, ChannelError, L
 
 
 def _quantity(parse: Callable[[object], float]) -> Callable[[str], str]:
-    """Check of an argument with a unit: argparse names the one at fault. Its text stays, for a measurement's demos."""
+    """Check of an argument with a unit, whose error argparse shows with the argument. The text is kept as it is, to be passed on."""
 
     def check(text: str) -> str:
         try:

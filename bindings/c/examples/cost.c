@@ -125,7 +125,7 @@ static void take_flow(struct turn *turn, const struct load *load, uint32_t flow)
   address(turn->packet, 1, (uint32_t)(turn->ue - load->ues));
 }
 
-/* The turn is the next UE's. The host has its own numbers at hand. */
+/* Passes the turn to the next UE. The host has its own numbers at hand. */
 static void next(struct load *load, struct turn *turn)
 {
   load->position = (load->position + 1) % load->ue_count;

@@ -1,6 +1,6 @@
-//! Batches: one call for several packets, PDUs or reports at one time, of one UE or several. Each element does the same as its single call, in
-//! the order of the array, while the memory for later elements is prefetched. For that a UE's slot may be taken before its turn. For other
-//! threads a batch is therefore one call about all its UEs.
+//! Batches: one call for several packets, PDUs or reports at one time, of one UE or several. Each element does the same as its single call,
+//! in the order of the array, while the memory for later elements is prefetched. To prefetch, the batch may take a UE's slot before the
+//! UE's turn. For other threads a batch is therefore one call about all its UEs.
 
 use std::ptr::null_mut;
 

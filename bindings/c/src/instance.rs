@@ -82,7 +82,7 @@ impl SlotGuard<'_> {
         self.slot().as_mut().ok_or(Status::NoUe)
     }
 
-    /// Shows the UE's counters in the instance's totals, if they were not in this period of the host's clock.
+    /// Shows the UE's counters in the instance's totals, unless that was done in this period of the host's clock.
     #[inline]
     pub(crate) fn show_in(&mut self, now_ns: u64) {
         let period = (now_ns >> SHOWN_EVERY) as u32;
@@ -102,7 +102,7 @@ impl SlotGuard<'_> {
         }
     }
 
-    /// Gives the slot a part in the totals.
+    /// Gives the slot a ledger, by which it counts in the totals.
     pub(crate) fn open_ledger(&mut self) {
         self.slot.ledger.get_or_init(|| Box::new(Ledger::new()));
         self.show();
@@ -222,8 +222,8 @@ impl Instance {
         locked
     }
 
-    /// Calls with a UE whose slot has come, for its prefetches; not where another call for the UE is under way, which the one that follows will
-    /// say.
+    /// Calls `body` with a UE whose slot is in the cache, so that it prefetches what lies behind the slot. Does nothing while another call
+    /// for the UE is under way; the call that follows then returns that status.
     #[inline]
     pub(crate) fn peek(&self, id: UeId, body: impl FnOnce(&Ue)) {
         let Some(slot) = self.slots.get(id.index() as usize) else { return };

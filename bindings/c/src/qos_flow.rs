@@ -108,7 +108,7 @@ pub unsafe extern "C" fn tidemark_qfi_congestion(
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
-/// `container` is null or valid for a write of so many bytes.
+/// `container` is null or valid for a write of `TIDEMARK_CONGESTION_CONTAINER` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_congestion_container(
     qfi: u8,

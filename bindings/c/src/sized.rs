@@ -54,7 +54,7 @@ pub(crate) unsafe fn read<T: Plain>(from: *const T) -> Result<T, Status> {
     }
 }
 
-/// True if a host's struct has fields that this library doesn't know, with anything in them.
+/// True if a host's struct has fields that this library doesn't know and that are not all zero.
 ///
 /// # Safety
 /// `from` was read by [`read`].
@@ -66,13 +66,13 @@ pub(crate) unsafe fn has_more<T: Plain>(from: *const T) -> bool {
     }
 }
 
-/// Place for a struct that a host wants written, whose size was looked at.
+/// Destination of a struct that a host wants written. Its size was checked.
 pub(crate) struct Place<T> {
     to: *mut T,
     size: usize,
 }
 
-/// Looks at a host's struct before it is written.
+/// Checks the size of a host's struct before the struct is written.
 ///
 /// # Errors
 /// `NullPointer`, and `BadLength` for a size that no struct has.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn place<T>(to: *mut T) -> Result<Place<T>, Status> {
 }
 
 impl<T: Copy> Place<T> {
-    /// Writes as much of the value as the host knows. Its size becomes the bytes that mean something; those behind are zero.
+    /// Writes as much of the value as the host knows. Its size becomes the number of bytes written; the bytes after them are zero.
     #[inline]
     pub(crate) fn write(self, value: T) {
         let known = self.size.min(size_of::<T>());

@@ -89,7 +89,7 @@ impl<P: Inspect> SplitDu<P> {
         du.handle_uplink(now, id, packet, &mut upstream);
     }
 
-    /// When something happens next, if nothing comes in.
+    /// Time of the next event without a new packet; `None` if there is none.
     pub fn next_deadline(&self) -> Option<Instant> {
         let first = self.du.next_deadline();
         (first != Instant::FAR).then_some(first)

@@ -9,7 +9,7 @@ use tidemark_record::{BearerResult, FlowResult, NetworkCellResult, RouterResult,
 use tidemark_terminal::sheet::Sheet;
 use tidemark_terminal::table::{number, text};
 
-/// Most rows of a run's table. If there are more, the worst are shown; the files and the report have all.
+/// Largest number of rows of a run's table. If there are more, the worst are shown; the files and the report have all.
 pub(crate) const MAX_ROWS: usize = 24;
 /// Number of the worst rows that are shown.
 pub(crate) const WORST: usize = 5;

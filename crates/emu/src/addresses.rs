@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Most live cells at a time on one machine.
+/// Largest number of live cells at the same time on one machine.
 pub const CELLS: u32 = 64;
-/// Most UEs of one live cell.
+/// Largest number of UEs of one live cell.
 pub const UES: u32 = 250;
-/// Most servers of one live cell.
+/// Largest number of servers of one live cell.
 pub const SERVERS: u32 = 60;
 
 /// Length of the IPv4 prefix that all UEs of a cell share, in bits.

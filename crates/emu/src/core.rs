@@ -50,7 +50,7 @@ pub(crate) enum Incoming {
     Unroutable,
     /// A packet.
     Packet {
-        /// UE that the packet is for; `None` where its address has to tell.
+        /// UE that the packet is for; `None` if only the packet's address shows it.
         ue: Option<u32>,
         /// Offsets of the packet in the buffer.
         range: Range<usize>,

@@ -61,7 +61,7 @@ impl Gnb {
         either!(self, part => part.handle_uplink(now, ue, packet));
     }
 
-    /// Passes the CU's wishes for reports to a DU.
+    /// Passes the CU's requests for reports to a DU.
     pub(crate) fn handle_polls(&mut self, now: Instant, f1u: &F1u) {
         let Self::Du(du) = self else { return };
         while let Some(bearer) = f1u.next_poll() {

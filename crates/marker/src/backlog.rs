@@ -95,7 +95,7 @@ impl Backlog {
         if since > self.overdue_after { since - self.interval } else { Duration::ZERO }
     }
 
-    /// Time since the last report, or since a queue began to stand after it.
+    /// Time since the last report, or since a queue began after it.
     pub(crate) fn report_age(&self, now: Instant) -> Duration {
         now.since(self.last_report)
     }

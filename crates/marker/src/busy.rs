@@ -33,12 +33,12 @@ pub(crate) struct Stretch {
 }
 
 impl BusyTime {
-    /// A queue begins to stand now.
+    /// A stretch that begins with a queue now.
     pub(crate) fn begin(now: Instant) -> Self {
         Self { since: now, reported: now, bytes: 0 }
     }
 
-    /// A report: `bytes` have left since the one before it, and the head of what still stands has done so for `head`.
+    /// Takes a report: `bytes` have left since the report before it, and the first SDU that is still queued has waited for `head`.
     pub(crate) fn report(&mut self, now: Instant, bytes: u64, head: Option<Duration>) -> Option<Stretch> {
         let since_report = now.since(self.reported);
         self.reported = now;

@@ -39,7 +39,7 @@ impl Drain {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
     }
 
-    /// A report came, after which `bytes` more have left and SDUs stand or not.
+    /// Takes a report: `bytes` more have left, and SDUs are still queued or not.
     pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) {
         // One without bytes says what arrived, or nothing.
         if bytes == 0 {

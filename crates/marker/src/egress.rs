@@ -166,7 +166,7 @@ impl EgressEstimator {
         self.sums.time
     }
 
-    /// A queue begins to stand.
+    /// Begins a queue.
     pub(crate) fn begin(&mut self, now: Instant) {
         // The window describes another time: the best of the last second is too high for half a window at most.
         if now.since(self.taken).as_nanos() > self.window && self.current.is_some() && self.time() == EgressTime::Busy {
@@ -175,8 +175,8 @@ impl EgressEstimator {
         }
     }
 
-    /// Takes in that `bytes` left between `since` and `now`, during which a queue stood. Where `conclusive` is false, the queue
-    /// may have been empty for a part of that time.
+    /// Takes in that `bytes` left between `since` and `now`, during which there was a queue. Where `conclusive` is false, the queue may
+    /// have been empty for a part of that time.
     pub(crate) fn observe(&mut self, since: Instant, now: Instant, bytes: u64, conclusive: bool) {
         let mut span = now.since(since).as_nanos().min(MAX_SPAN);
         // A lower bound raises the estimate or says nothing (see above).

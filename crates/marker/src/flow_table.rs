@@ -79,7 +79,7 @@ impl FlowTable {
         Some(&mut set.flows[way])
     }
 
-    /// True for a flow whose opening was seen.
+    /// True for a flow whose handshake was seen.
     pub(crate) fn knows_opening(&self, id: FlowId) -> bool {
         let (index, own) = self.slot(id);
         let set = &self.sets[index];

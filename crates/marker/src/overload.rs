@@ -63,8 +63,8 @@ const BURST_PACKETS: u16 = 128;
 /// Burst in units.
 const BURST: u32 = (BURST_PACKETS as f64 * 1_500.0 / UNIT) as u32;
 
-/// Marked bytes of a flow, in units of 8: the total allowance of a flow in this DRB at which the bytes of this flow are paid for. Zero for a
-/// flow that sent none.
+/// Marked bytes of a flow in overload, in units of 8 bytes. Every flow of the DRB gets the same allowance over time; the account is the
+/// total allowance at which all of this flow's bytes are covered. Zero for a flow that sent none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Account(u32);
 
@@ -95,7 +95,7 @@ pub(crate) enum Stage {
     Overloaded,
 }
 
-/// State of a DRB at a look.
+/// State of a DRB when it is checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     /// Probability of a mark that the law gave the last packet.
@@ -154,7 +154,7 @@ impl Overload {
         }
     }
 
-    /// Forgets the queue; what flows owe stays.
+    /// Forgets the queue. The accounts of flows stay.
     pub(crate) fn clear(&mut self) {
         (self.saturated, self.is_long) = (0.0, false);
     }
@@ -243,7 +243,7 @@ impl Overload {
         })
     }
 
-    /// Books a packet to its flow.
+    /// Adds a packet to its flow's account.
     pub(crate) fn book(
         &mut self,
         now: Instant,

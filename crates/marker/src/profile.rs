@@ -36,15 +36,15 @@ const TRANSMIT_STAMPS: usize = 512;
 pub(crate) struct Anomalies {
     /// SDUs handed over with an SN that is still queued or far from the last one.
     pub repeated: u64,
-    /// SNs that were skipped by the SDUs handed over.
+    /// SNs skipped by the SDUs handed over.
     pub skipped: u64,
-    /// Reports or discards of an SN that never existed or is long gone.
+    /// SNs in reports or discards that were never sent or were forgotten long ago.
     pub unknown: u64,
-    /// Times that the SNs started afresh somewhere else.
+    /// Restarts of the SNs.
     pub restarts: u64,
-    /// SDUs that stood beyond the table's capacity.
+    /// SDUs queued beyond the profile table, of which only the sum is known.
     pub beyond: u64,
-    /// Transmission times that were let go before the delivery came.
+    /// Transmission times evicted before the delivery was reported.
     pub untimed: u64,
 }
 
@@ -127,7 +127,7 @@ impl ProfileTable {
         self.sn_length
     }
 
-    /// Keeps another number of SDUs one by one from now on; everything that is queued stays known.
+    /// Keeps another number of SDUs one by one from now on. What is queued stays known.
     pub(crate) fn resize(&mut self, capacity: u32) {
         let slots = slots(capacity, self.sn_length);
         // The same table: nothing has to move.
@@ -168,7 +168,7 @@ impl ProfileTable {
         [size, self.ingress.second(), self.transmitted.next()]
     }
 
-    /// Bytes that were handed over and are not reported as transmitted.
+    /// Bytes handed over that are not reported as transmitted.
     pub(crate) fn standing(&self) -> Bytes {
         Bytes(self.standing)
     }
@@ -180,12 +180,12 @@ impl ProfileTable {
     pub(crate) fn is_new(&self, sn: u32) -> bool {
         !self.started || self.sn_length.distance(self.next as u32, sn) >= 0
     }
-    /// Age of the oldest standing SDU, once the DU has reported any as transmitted.
+    /// Age of the oldest queued SDU, once the DU has reported a transmission.
     pub(crate) fn head_of_line(&self, now: Instant) -> Option<Duration> {
         if self.packets == 0 || !self.is_reported { None } else { self.ingress.oldest(now) }
     }
 
-    /// Age of the oldest SDU once no more than `left` bytes of what stands are left.
+    /// Age of the oldest SDU once at most `left` of the queued bytes remain.
     pub(crate) fn head_behind(&self, now: Instant, left: f64) -> Option<Duration> {
         let gone = 1.0 - left / self.standing as f64;
         if self.packets == 0 || gone <= 0.0 {

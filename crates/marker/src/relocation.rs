@@ -60,7 +60,7 @@ impl Wrong {
     }
 }
 
-/// Fails unless the field holds what is right.
+/// Fails with the rule `right` unless `holds`.
 pub(crate) fn check(holds: bool, field: &'static str, right: &'static str) -> Result<(), Wrong> {
     if holds { Ok(()) } else { Err(Wrong::new(field, right)) }
 }
@@ -140,7 +140,7 @@ pub(crate) struct AccEcnRecord {
     /// Highest acknowledgement number passed upwards.
     pub(crate) ack: U32,
     pub(crate) segments: SegmentsRecord,
-    /// Marks not told yet, and how many may wait.
+    /// Marks that no acknowledgement has carried yet, and the largest number that may wait.
     pub(crate) pending_packets: U16,
     pub(crate) limit: U16,
     pub(crate) pending_bytes: U32,

@@ -44,13 +44,13 @@ impl Stamps {
         }
     }
 
-    /// Reads what letting the oldest stamp go will need.
+    /// Reads what the removal of the oldest stamp will need.
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.at(1).count);
     }
 
-    /// Address of the stamp that is the oldest once the oldest was let go.
+    /// Address of the second-oldest stamp.
     pub(crate) fn second(&self) -> *const u8 {
         from_ref(&self.ring[(self.first as usize + 1) & (self.ring.len() - 1)]).cast()
     }
@@ -99,7 +99,7 @@ impl Stamps {
         self.push(count, now);
     }
 
-    /// The stamp under which `count` was opened; older stamps are let go.
+    /// The stamp under which `count` was opened; older stamps are removed.
     pub(crate) fn opened(&mut self, count: u64, now: Instant) -> Option<Duration> {
         while self.len > 1 && before_or_at(self.at(1).count, count as u32) {
             self.pop();
@@ -107,7 +107,7 @@ impl Stamps {
         (self.len > 0).then(|| age(self.oldest, now))
     }
 
-    /// The age of the stamp under which `count` was opened; none is let go.
+    /// The age of the stamp under which `count` was opened; none is removed.
     pub(crate) fn opened_at(&self, count: u64, now: Instant) -> Option<Duration> {
         let (mut first, mut after) = (0, self.len as usize);
         while after - first > 1 {
@@ -132,7 +132,7 @@ impl Stamps {
         full
     }
 
-    /// The age of the stamp that closed `count`; older stamps are let go.
+    /// The age of the stamp that closed `count`; older stamps are removed.
     pub(crate) fn closed(&mut self, count: u64, now: Instant) -> Option<Duration> {
         while self.len > 0 && !before_or_at(count as u32, self.oldest.count) {
             self.pop();

@@ -96,7 +96,8 @@ impl Distribution {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Delays that were counted, rising, with their numbers. Each stands for those at most a thousandth, or a microsecond, below it.
+    /// Counted delays in ascending order, each with its count. Each represents delays that are at most a thousandth, or a microsecond,
+    /// below it.
     pub fn steps(&self) -> impl Iterator<Item = (Duration, u64)> {
         let Counts { lowest, of_steps } = self.settled();
         let steps = (lowest..).zip(of_steps).filter(|(_, count)| *count > 0);

@@ -52,7 +52,7 @@ results! {
         /// Datagrams that the receiver got, by their ECN field.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub ecn: Option<Codepoints>,
-        /// Packets that the sender holds for lost.
+        /// Packets that the sender considers lost.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub lost: Option<u64>,
         /// Rate that the sender's controller asks for.

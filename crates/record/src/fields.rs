@@ -147,9 +147,9 @@ impl Round for (f64, f64) {
     }
 }
 
-/// Numbers of a field: one of its own, or several, by subject and interval.
+/// Numbers of a field: a single one, or several by subject and interval.
 pub trait Values {
-    /// Number at this place; `None` where nothing was measured, and of what is no number.
+    /// Number at this place; `None` if nothing was measured, and for a value that is not a number.
     fn number(&self, _place: &[usize]) -> Option<f64> {
         None
     }
@@ -202,7 +202,7 @@ exact!(bool, String, &'static str, Cow<'static, str>, Distribution, Direction, E
 pub(crate) const TEXTS: [&str; 6] =
     ["String", "Cow<'static, str>", "&'static str", "& 'static str", "Direction", "EventKind"];
 
-/// Structs that are rows of a file of their own, and no part of `summary.json`.
+/// Structs that are rows of their own file and not a part of `summary.json`.
 pub(crate) const ROWS: [&str; 3] = ["Freeze", "RouterTdq", "MarkResult"];
 
 /// A struct of results.

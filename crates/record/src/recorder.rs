@@ -23,7 +23,7 @@ use crate::watched::FlowInterval;
 pub struct Limits {
     /// Flows that are recorded one by one. Further flows are counted together, in one more flow for each UE.
     pub flows: usize,
-    /// Most intervals of the series; when it has this many, each two become one.
+    /// Largest number of intervals of the series. When it is reached, each pair of intervals becomes one.
     pub intervals: usize,
 }
 

@@ -65,7 +65,7 @@ impl RouterRecord {
         }
     }
 
-    /// A packet is through.
+    /// Takes a packet that the link has sent.
     pub(crate) fn left(&mut self, size: Bytes, marked_here: bool) {
         self.delivered += size;
         self.marked += u64::from(marked_here);

@@ -1,4 +1,4 @@
-//! Values over the intervals of a run, of which each two can become one.
+//! Values over the intervals of a run. Each pair of intervals can be joined.
 
 use tidemark_cell::UeStats;
 use tidemark_core::{BitRate, Bytes, Duration};
@@ -194,7 +194,7 @@ impl Join for RouterPoint {
     }
 }
 
-/// Joins each two points: half as many remain, each of twice the length.
+/// Joins each pair of points: half as many remain, each of twice the length.
 pub fn halve<T: Join>(points: &mut Vec<T>) {
     let joined = points.chunks(2).map(|pair| {
         let mut first = pair[0];

@@ -81,9 +81,9 @@ fn sweep(results: &Path) {
     }
 }
 
-/// Writes files, by their paths inside the folder, in place of old ones. Each file's text is asked for when the one before is on the
-/// disk. The old files are removed in their order, then the new ones appear in theirs. The file that shows that there is
-/// a result should be the first of the old files and the last of the new ones.
+/// Writes files, by their paths inside the folder, in place of old ones. Each file's text is made when the file before is on the disk. The
+/// old files are removed in their order, then the new ones appear in theirs. The file that shows that there is a result should be the first
+/// of the old files and the last of the new ones.
 ///
 /// # Errors
 /// An error of the system, with the path, or that of a text. If a file could not be written, nothing has changed.

@@ -6,9 +6,9 @@ use serde::{Serialize, Serializer};
 use crate::fields::{Declared, Fields};
 use crate::result::{CellSeries, FlowSeries, RouterSeries, RunResult, Series, UeSeries, UplinkSeries};
 
-/// Most points of a line.
+/// Largest number of points of a line.
 const MOST: usize = 2_000;
-/// Most numbers of all lines together: a page of 30 MB.
+/// Largest number of values in all lines together, which make a page of 30 MB.
 const ALL: usize = 4_000_000;
 /// Decimals of a number: more than a plot shows.
 const SCALE: f64 = 1e4;

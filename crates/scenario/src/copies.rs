@@ -6,7 +6,7 @@ use tidemark_core::ConfigError;
 
 use crate::{Scenario, numbered};
 
-/// Most UEs of one scenario: more are probably a typing error, and each costs memory.
+/// Largest number of UEs in a scenario. More are probably a typing error, and each costs memory.
 pub const MAX_UES: u32 = 4096;
 /// Flows at most: four for each of this many UEs.
 const MAX_FLOWS: u64 = 4 * MAX_UES as u64;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::remedy;
 
-/// A wrong scenario: the message names the field, `line` its place.
+/// A wrong scenario. The message names the field, and `line` is its position.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{file}:{line}: {message}")]
 pub struct ScenarioError {
@@ -62,8 +62,8 @@ impl ScenarioError {
         Self::at(file, text, span, message).of_field(path.join("."))
     }
 
-    /// The text with blanks in the place of the field at fault and its value, or with the name that was meant, so that all other places stay;
-    /// `None` where that is not possible.
+    /// The text without the error, in which all other positions stay the same: the field at fault and its value are blank, or the wrong
+    /// name is replaced by a known one. `None` if that is not possible.
     pub(super) fn without_its_field(&self) -> Option<String> {
         let text = &self.source_text;
         let path: Vec<_> = self.key.as_deref()?.split('.').collect();
@@ -88,7 +88,7 @@ impl ScenarioError {
         without.parse::<toml::Table>().is_ok_and(|table| value_at(&table, &path).is_none()).then_some(without)
     }
 
-    /// True where a name is none of those that are known.
+    /// True if the error is an unknown name.
     pub(super) fn is_of_a_name(&self) -> bool {
         self.message.contains(": unknown name `")
     }

@@ -19,21 +19,21 @@ use crate::router_path::RouterPath;
 #[serde(deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<Flow>)]
 pub struct Flow {
-    /// Name of the flow; the copies at the copies of a UE are numbered alike.
+    /// Name of the flow. Its copies at the copies of a UE are numbered in the same way.
     pub name: String,
     /// Name of the UE where the flow ends. Default: a host on the wire.
     pub ue: Option<String>,
     /// Direction of the data. Default `downlink`.
     #[serde(default)]
     pub direction: Direction,
-    /// QFI of the QoS flow that the flow belongs to at its UE, as a packet detection rule for its addresses and ports would
-    /// have it. Default: what the packet filters say.
+    /// QFI of the QoS flow that the flow belongs to at its UE, as by a packet detection rule for its addresses and ports. Default: the
+    /// packet filters decide.
     pub qfi: Option<u8>,
-    /// IPv4 address of the end on the wire; copies have those after it. Default: each flow one of its own in
-    /// 198.18.0.0/15. UEs are 10.45.0.2 and the addresses after it.
+    /// IPv4 address of the end on the wire. Copies of the flow have the addresses after it. Default: an address of its own for each flow,
+    /// in 198.18.0.0/15. UEs have 10.45.0.2 and the addresses after it.
     pub remote_address: Option<Ipv4Addr>,
-    /// Port of the end on the wire. Default 5001, of media 5004. The port at the UE is 49152, of the connections of a flow
-    /// those from there on.
+    /// Port of the end on the wire. Default 5001, or 5004 for media. The port at the UE is 49152; further connections of the flow have the
+    /// ports after it.
     pub remote_port: Option<u16>,
     /// DSCP of the packets in both directions. Default 0.
     #[serde(default)]
@@ -43,8 +43,8 @@ pub struct Flow {
     pub count: u32,
     /// Round-trip time of the wired path between server and gNB: half of it each way.
     pub round_trip: Duration,
-    /// Standard deviation of the delay of each way around that half: normal, cut at three deviations, and packets keep their
-    /// order (RFC 8868 has 5 ms). Default 0 s.
+    /// Standard deviation of the delay of each way, which is half of `round_trip` in the mean. The distribution is normal and cut at three
+    /// deviations, and packets keep their order. RFC 8868 has 5 ms. Default 0 s.
     #[serde(default)]
     pub jitter: Duration,
     /// Routers that the data passes, in that order: a name, or a list of names. Default: none.
@@ -56,7 +56,7 @@ pub struct Flow {
     /// Sender: a congestion control with its transport.
     #[serde(default)]
     pub sender: SenderConfig,
-    /// Application, from whose start on the flow lives.
+    /// Application that feeds the flow. The flow begins when the application starts.
     #[serde(default)]
     pub app: AppConfig,
 }
@@ -172,7 +172,7 @@ pub struct NamedFlow<'a> {
     pub routers: Vec<usize>,
     /// Indices of the routers that the feedback passes.
     pub return_routers: Vec<usize>,
-    /// Delays of the wire between server and routers, which `round_trip` leaves beside theirs: down and up.
+    /// Delays of the wire between the server and the routers, down and up: what remains of `round_trip` without the routers' own delays.
     pub wires: [Duration; 2],
     /// Sender.
     pub sender: &'a SenderConfig,

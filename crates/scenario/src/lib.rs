@@ -47,39 +47,39 @@ pub struct Scenario {
     /// Purpose of the scenario.
     #[serde(default)]
     pub description: String,
-    /// Every random draw follows from it. Default 1.
+    /// Seed of every random draw. Default 1.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Virtual time that the run takes.
+    /// Length of the run, in virtual time.
     pub duration: Duration,
-    /// Time at the start that statistics leave out; series show it. Default 0 s.
+    /// Time at the start that statistics leave out and series show. Default 0 s.
     #[serde(default)]
     pub warmup: Duration,
-    /// Interval of the time series. Default 100 ms; in a long run of many, 200 ms, 500 ms, 1 s and so on, so that the series of UEs and
-    /// flows have at most 500,000 rows.
+    /// Interval of the time series. Default 100 ms. In a long run with many UEs or flows it is 200 ms, 500 ms, 1 s and so on, so that their
+    /// series have at most 500,000 rows.
     pub sample_interval: Option<Duration>,
     /// The cell.
     #[serde(default)]
     pub cell: CellConfig,
-    /// Many cells like it, and where they stand. Default: one, whose UEs have channels of their own.
+    /// Network of many cells like `cell`, with their positions. Default: one cell, whose UEs have channels of their own.
     pub network: Option<NetworkConfig>,
-    /// The marker of every bearer that names none of its own.
+    /// The marker of every bearer that has none of its own.
     #[serde(default)]
     pub marker: MarkerConfig,
-    /// Rules for the marking of dedicated bearers that name no law of their own, by the QFI or 5QI of their first QoS flow: the first
-    /// rule that applies. Default: as their UE's default bearer.
+    /// Rules for the marking of dedicated bearers without a law of their own. The first rule for the QFI or 5QI of a bearer's first QoS
+    /// flow decides. Default: the law of the UE's default bearer.
     #[serde(default)]
     pub policy: Vec<PolicyRule>,
     /// UEs.
     #[serde(default)]
     pub ue: Vec<Ue>,
-    /// Wired bottlenecks. Default: none, wires of constant delay.
+    /// Wired bottlenecks. Default: none, only wires with a constant delay.
     #[serde(default)]
     pub router: Vec<RouterConfig>,
     /// Flows.
     #[serde(default)]
     pub flow: Vec<Flow>,
-    /// Servers of `tidemark shell`. The simulator takes no notice.
+    /// Servers of `tidemark shell`. The simulator ignores them.
     #[serde(default)]
     pub server: Vec<Server>,
     /// The text that it was read from, with overrides applied.
@@ -152,7 +152,7 @@ fn default_seed() -> u64 {
 }
 /// Interval of the time series if a scenario names none and its run is short.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
-/// Most rows of the series if a scenario names no interval. They take 120 MB of memory and 40 MB of files.
+/// Largest number of rows of the series if a scenario names no interval. They take 120 MB of memory and 40 MB of files.
 const MAX_ROWS: u64 = 500_000;
 /// Standard deviations at which a varying delay of a wire is cut (RFC 8868: a bounded delay variation, without reordering).
 pub const JITTER_CUT: u64 = 3;

@@ -87,8 +87,8 @@ fn with_meant(said: &str, wanted: &str) -> String {
     }
 }
 
-/// Message on a key that is none of its table, with the field that names the table's kind among those that are expected: the reader
-/// of a kind does not know that one.
+/// Message for a key that its table does not have. The field that names the table's kind is added to the expected fields: the reader of a
+/// kind does not know that field.
 pub(super) fn with_kind(path: &[String], message: &str) -> Option<String> {
     let (_, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
     let (said, wanted) = message.rsplit_once(", expected ")?;
@@ -101,7 +101,7 @@ pub(super) fn with_kind(path: &[String], message: &str) -> Option<String> {
     (!wanted.contains(&kind)).then(|| format!("{said}, expected one of {kind}, {others}"))
 }
 
-/// A key that is none of its table: where fields of that name are, below the table or, if there is none, anywhere.
+/// Message for a key that its table does not have: the tables that have it, below this table or, if there is none, anywhere.
 pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     let (key, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
     let table: Vec<&str> = table.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
@@ -118,7 +118,7 @@ pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     (last > 0).then(|| format!("`{key}` is a field of {}", names[..last].join(", ")))
 }
 
-/// A field that is not there in the table at a path: what it says, in the schema's words.
+/// Description of a field that is missing in the table at a path, in the schema's words.
 pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
     let field = message.strip_prefix("missing field `")?.split('`').next()?;
     let schema = schema();
@@ -137,7 +137,7 @@ pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("one of {}", names.join(", ")))
 }
 
-/// The parts of the schema that a way by names leads to.
+/// The parts of the schema that a path of names leads to.
 pub(super) fn tables_at<'s>(root: &'s Value, part: &'s Value, way: &[&str], found: &mut Vec<&'s Value>) {
     match way {
         [] => found.push(part),

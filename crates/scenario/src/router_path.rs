@@ -1,11 +1,11 @@
-//! The routers on a flow's way.
+//! The routers that a flow passes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_core::Duration;
 use tidemark_router::RouterConfig;
 
-/// The routers that one way of a flow leads through: one name, or several in the order in which its packets meet them.
+/// The routers that a flow passes in one direction: one name, or several in the order in which its packets meet them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected the name of a [[router]], or a list of names in the order in which packets meet them")]
 pub enum RouterPath {

@@ -11,7 +11,7 @@ use tidemark_senders::{AppConfig, SenderConfig, connect};
 
 use crate::Scenario;
 
-/// Schema, which is made when it is asked for first: a run without a mistake rarely needs it.
+/// Schema, which is made when it is first needed: a run without an error rarely needs it.
 pub(super) fn schema() -> &'static Value {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         let mut schema = serde_json::to_value(schemars::schema_for!(Scenario)).unwrap_or_default();

@@ -42,11 +42,11 @@ pub struct Ue {
     /// Law by which the gNB marks what the UE sends, from its buffer status reports: `ramp`, `step` or `dualpi2`. Default:
     /// none.
     pub uplink_marker: Option<MarkerConfig>,
-    /// Times at which the UE moves to another cell of the same kind: it is silent for 45 ms, its queue goes along, and its marker
-    /// forgets the radio. Default: never.
+    /// Times at which the UE moves to another cell of the same kind: it is silent for 45 ms, its queue moves with it, and its marker
+    /// forgets the old radio. Default: never.
     #[serde(default)]
     pub handovers: Vec<Duration>,
-    /// Command that `tidemark shell` runs at the UE, in a shell. Default: nothing. The simulator takes no notice.
+    /// Command that `tidemark shell` runs at the UE, in a shell. Default: nothing. The simulator ignores it.
     pub command: Option<String>,
 }
 

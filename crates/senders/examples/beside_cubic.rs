@@ -1,7 +1,8 @@
 //! CUBIC beside Prague under DualPI2, as a table: `cargo run --release -p tidemark-senders --example beside_cubic`.
 //!
-//! 100 Mbit/s, one flow of each, 80 s after 20 s, the mean of five seeds; rates are of payload. The second table plays the
-//! probability with which DualPI2 marked Prague, millisecond by millisecond, and its mean to a lone Prague over the same path.
+//! The link has 100 Mbit/s, and one flow of each. Rates are of payload, over 80 s after a warm-up of 20 s, in the mean of five seeds. The
+//! second table plays the probability with which DualPI2 marked Prague, millisecond by millisecond, and its mean to a lone Prague over the
+//! same path.
 
 #[path = "../tests/dumbbell/mod.rs"]
 mod dumbbell;

@@ -1,7 +1,8 @@
 //! Every pair of controllers over one bottleneck, as CSV: `cargo run --release -p tidemark-senders --example fairness`.
 //! `results/draw` draws it.
 //!
-//! 40 Mbit/s, both round trips 20 ms; the second flow begins 2 s after the first; what counts is from 30 s to 90 s.
+//! The link has 40 Mbit/s, and both round trips are 20 ms. The second flow begins 2 s after the first. Rates are measured from 30 s to 90
+//! s.
 
 #[path = "../tests/dumbbell/mod.rs"]
 mod dumbbell;

@@ -1,5 +1,5 @@
-//! Packets through a dumbbell of two flows of each controller in a second of this machine's processor:
-//! `cargo run --profile dist -p tidemark-senders --example speed`. 100 Mbit/s, 10 ms, DualPI2, 60 s each.
+//! Packets through a dumbbell of two flows of each controller in a second of this machine's processor: `cargo run --profile dist -p
+//! tidemark-senders --example speed`. The link has 100 Mbit/s, a round trip of 10 ms and DualPI2; each run takes 60 s.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures real time")]
 
 #[path = "../tests/dumbbell/mod.rs"]

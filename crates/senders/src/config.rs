@@ -36,12 +36,12 @@ pub struct TcpConfig {
     /// writes again once a third is free (Linux `sk_stream_min_wspace`). Default 4 MB: the upper end of Linux' `tcp_wmem`, 4 MiB, less
     /// the 4 % that its packet records take (measured with 6.18).
     pub send_buffer: Bytes,
-    /// Receive buffer, advertised whole, since the application reads at once. Default 6 MB, more than the send buffer's, as with Linux'
-    /// defaults: 6.18 advertises such a sender 12 MB.
+    /// Receive buffer. All of it is advertised, since the application reads at once. Default 6 MB, more than the send buffer's, as with
+    /// Linux' defaults: 6.18 advertises such a sender 12 MB.
     pub receive_window: Bytes,
     /// Longest delay of an acknowledgement. Default 40 ms, as in Linux.
     pub delayed_ack: Duration,
-    /// Segments that an acknowledgement answers at most. Default 2 (RFC 5681 4.2).
+    /// Largest number of segments that one acknowledgement answers. Default 2 (RFC 5681 4.2).
     pub ack_every: u32,
     /// Lower limit of the variance term of the retransmission timeout. Default 200 ms, as in Linux
     /// (RFC 6298 asks for a timeout of 1 s at least).

@@ -37,10 +37,10 @@ const MAX_HINTS: usize = 64;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<HintConfig>))]
 pub struct HintConfig {
-    /// Share of a recommendation to which the rate climbs. Default 0.9: the rest is the controller's to find, by steps of its own.
+    /// Share of a recommendation to which the rate climbs. Default 0.9: the controller finds the rest by its own steps.
     pub share: f64,
-    /// Age at which a recommendation counts no more; the rate climbs to the least of those that are younger. Default 100 ms: two windows of
-    /// `anbr` by default, and longer than a fade of somebody who walks, so that its peaks are not taken for the rate.
+    /// Age up to which a recommendation counts. The rate climbs to the lowest of the recommendations that count. Default 100 ms: longer
+    /// than two default windows of `anbr`, and longer than a fade at walking speed, whose peaks must not be taken for the rate.
     pub fresh: Duration,
 }
 

@@ -25,7 +25,7 @@ const CHANNELS: [(&str, &str); 4] = [
 ];
 /// Zero is a report with every slot that sent something, 0.5 ms.
 const PERIODS: [u64; 4] = [0, 1, 5, 10];
-/// Ages of the last report, in milliseconds, at which errors are told apart.
+/// Ages of the last report, in milliseconds, by which errors are grouped.
 const AGES: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 10.0];
 /// Fewer packets than this that met a queue tell nothing.
 const MIN_PACKETS: usize = 200;

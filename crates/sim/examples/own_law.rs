@@ -1,4 +1,4 @@
-//! Runs a marking law of a program of one's own through a cell, beside one of Tidemark's:
+//! Runs a marking law that this program defines, and one of Tidemark's beside it, in a cell:
 //!
 //! `cargo run --release -p tidemark-sim --example own_law`
 //!

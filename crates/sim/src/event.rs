@@ -62,8 +62,8 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Adds an event, `now`. It may take the place of the event that was popped last: most events are followed by
-    /// another of their kind, and so the heap is put in order once, not twice.
+    /// Adds an event for the time `at`, as of the time `now`. The event may take the slot of the one that was popped last: most events are
+    /// followed by another of their kind, so the heap is sorted once and not twice.
     pub fn schedule(&mut self, now: Instant, at: Instant, event: E) {
         let number = self.scheduled;
         self.scheduled += 1;

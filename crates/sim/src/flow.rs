@@ -41,7 +41,7 @@ impl Flow {
     pub(crate) fn goes_up(&self, packet: &Packet<Stamped>) -> bool {
         packet.payload.up
     }
-    /// The router that a packet reaches after `passed`, or first of all.
+    /// The router that a packet reaches after the router `passed`, or its first router.
     pub(crate) fn next_router(&self, packet: &Packet<Stamped>, passed: Option<usize>) -> Option<usize> {
         let path = if packet.payload.back { &self.return_routers } else { &self.routers };
         match passed {

@@ -36,8 +36,8 @@ pub struct SetUpError(String);
 /// each cell runs by itself, in any thread, up to the next mark, where all cells have reached the same time.
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
-    /// One of everything, before the run and after it; one for each cell while it runs, in the order of cells, unless something
-    /// holds the cells together.
+    /// Shards of the run: a single one before and after the run, and one for each cell during the run, in the order of cells, unless
+    /// something holds the cells together.
     pub(crate) shards: Vec<Shard>,
     /// Radio of a network.
     radio: Option<Radio>,

@@ -80,8 +80,8 @@ impl Inspect for Stamped {
     }
 }
 
-/// Payloads of packets that have arrived, whose memory those that set out reuse: once as many are on their way as ever will be,
-/// nothing is allocated any more.
+/// Payloads of packets that have arrived, whose memory later packets reuse. Once the largest number of packets has been under way, nothing
+/// is allocated any more.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<Stamped>);
 

@@ -1,4 +1,4 @@
-//! Wired paths: a constant delay, or one that varies around it; what goes in first comes out first.
+//! Wired paths: a constant delay, or one that varies around it; packets keep their order.
 
 use std::collections::VecDeque;
 
@@ -34,12 +34,12 @@ impl<P> Wire<P> {
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
         self.jitter.is_none() && self.delay == delay
     }
-    /// No packet comes out sooner after it was sent.
+    /// Shortest time from sending a packet to its arrival.
     pub(crate) fn least(&self) -> Duration {
         let spread = self.jitter.as_ref().map_or(Duration::ZERO, |(deviation, _)| *deviation * JITTER_CUT);
         self.delay - spread
     }
-    /// Says when the packet comes out.
+    /// Sends a packet, and gives the time at which it arrives.
     pub(crate) fn send(&mut self, now: Instant, packet: Packet<P>) -> Instant {
         let at = now + self.draw_delay();
         // Nothing overtakes what is on the way.
@@ -58,11 +58,11 @@ impl<P> Wire<P> {
             }
         }
     }
-    /// Time at which the next packet comes out.
+    /// Time at which the next packet arrives.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
-    /// The next packet that is out at `now`.
+    /// The next packet that has arrived at `now`.
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Packet<P>> {
         if self.next > now {
             return None;

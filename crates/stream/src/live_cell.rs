@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tidemark_emu::http::{Answer, Request};
 use tidemark_emu::{Error, Token, ask, lease};
 
-/// A live cell that the server was told of. It need not run yet.
+/// A live cell that the server shows. It need not run yet.
 #[derive(Debug)]
 pub struct LiveCell {
     number: u32,

@@ -49,7 +49,7 @@ pub struct Settings {
     pub rates: RateLimits,
     /// Thresholds of the network's marking, for cL4S.
     pub thresholds: (Duration, Duration),
-    /// Most viewers at a time.
+    /// Largest number of viewers at the same time.
     pub viewers: usize,
     /// Number of frames from one sent picture to the next that is compared with the shown one, if any are.
     pub reference: Option<u32>,

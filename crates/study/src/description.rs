@@ -33,7 +33,7 @@ impl Description {
         }
     }
 
-    /// Lines in which another study is another one; `None` if it is this one, widened or narrowed.
+    /// Lines in which another study differs; `None` if it is this study with more or fewer values.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         let lines = |of: &Self| {
             let name = format!("name = \"{}\"", of.name);

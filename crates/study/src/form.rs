@@ -25,7 +25,7 @@ pub struct Form {
     pub description: String,
     /// File of the scenario, relative to the study's folder.
     pub scenario: String,
-    /// Number of seeds, from 1 on, or a list of seeds. Default 5.
+    /// Number of seeds, which are then 1, 2, 3 and so on, or a list of seeds. Default 5.
     #[schemars(with = "Option<Seeds>")]
     pub seeds: Option<Json>,
     /// Values that every run has, by keys of the scenario.
@@ -35,23 +35,23 @@ pub struct Form {
     /// scenario's only kind.
     #[schemars(with = "BTreeMap<String, Varied>")]
     pub vary: Keys,
-    /// Parameters whose values go in step, as many of each.
+    /// Parameters whose values change together. Each has the same number of values.
     #[schemars(with = "Vec<BTreeMap<String, Varied>>")]
     pub zip: Vec<Keys>,
-    /// Cases under names of the study's own: a column of the table, the labels in it, and what each of them means.
+    /// Named cases: each name is a column of the table, with its labels and the values that each label stands for.
     #[schemars(with = "BTreeMap<String, BTreeMap<String, CaseForm>>")]
     pub case: Cases,
-    /// Metrics. Default: rates, delays and marks, as far as runs have them.
+    /// Metrics. Default: rates, delays and marks, if the runs have them.
     pub metrics: Vec<String>,
     /// Flows that have rows, by the names of their `[[flow]]`. Default: all.
     pub flows: Vec<String>,
     /// True to keep the series and the report of every run.
     pub series: bool,
-    /// Seeds to add where an interval is wide.
+    /// Rule by which seeds are added while an interval is wide.
     pub until_ci: Option<UntilCi>,
     /// Parameter to search for the largest value that meets a condition.
     pub find: Option<Find>,
-    /// `key=value` overrides of flags, after those of `set` and before what is varied.
+    /// `key=value` overrides from flags, which are applied after `set` and before the varied values.
     #[serde(skip)]
     pub overrides: Vec<String>,
     /// Columns of cases with the labels that are run; the others are left out.
@@ -59,10 +59,10 @@ pub struct Form {
     pub only: Vec<(String, Vec<String>)>,
 }
 
-/// Cases: a column, the labels in it, and what each of them means.
+/// Cases by column, each with its labels and the values that they stand for.
 pub type Cases = IndexMap<String, Labels>;
 
-/// Labels of one column of cases, and what each of them means.
+/// Labels of one column of cases, and the values that each stands for.
 pub type Labels = IndexMap<String, CaseForm>;
 
 /// One case as it is written.
@@ -76,7 +76,7 @@ pub struct CaseForm {
     /// Parameters that are crossed within it.
     #[schemars(with = "BTreeMap<String, Varied>")]
     pub vary: Keys,
-    /// Parameters whose values go in step within it.
+    /// Parameters whose values change together within it.
     #[schemars(with = "Vec<BTreeMap<String, Varied>>")]
     pub zip: Vec<Keys>,
     /// Cases within it.
@@ -93,7 +93,7 @@ pub struct UntilCi {
     /// Metric whose intervals count. Default: the first of the study.
     #[serde(default)]
     pub metric: Option<String>,
-    /// Most seeds that a point gets. Default 100.
+    /// Largest number of seeds for a point. Default 100.
     #[serde(default = "max_seeds")]
     #[schemars(range(min = 2, max = MAX_SEEDS))]
     pub max_seeds: u64,

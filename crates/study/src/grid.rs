@@ -1,4 +1,4 @@
-//! Points of a study: what is crossed, what goes in step, and cases with parameters of their own.
+//! Points of a study: parameters that are crossed, parameters that change together, and cases with parameters of their own.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(crate) struct Grid {
 /// Axis of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Axis {
-    /// Parameters whose values go in step; most often one.
+    /// Parameters whose values change together; usually one.
     Keys(Vec<(String, Values)>),
     /// Cases under a name of the study's own.
     Cases { name: String, cases: Vec<Case> },
@@ -100,7 +100,7 @@ impl Axis {
         }
     }
 
-    /// Values, in one line, that are there a second time; ranges have none.
+    /// Values that are listed twice, in one line; ranges have none.
     pub(crate) fn repeated(&self) -> Option<String> {
         let Self::Keys(keys) = self else { return None };
         if keys.iter().any(|(_, values)| matches!(values, Values::Range { .. })) {

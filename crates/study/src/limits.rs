@@ -7,9 +7,9 @@ use crate::error::ExecuteError;
 /// Resources that a study may use, and a way to end it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// Runs at once, at most.
+    /// Largest number of runs at the same time.
     pub jobs: usize,
-    /// Bytes that runs may take together. Default: half of what the system has to spare.
+    /// Bytes that all runs together may take. Default: half of the available memory.
     pub memory: Option<u64>,
     /// Returns false to end the study early; unfinished runs are not kept.
     pub proceed: &'a (dyn Fn() -> bool + Sync),

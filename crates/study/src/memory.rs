@@ -3,7 +3,8 @@
 use std::fs;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Gate before runs. The first run is alone, and shows how much memory a run takes; from then on as many run at once as fit. One always may.
+/// Gate before runs. The first run is alone, and shows how much memory a run takes; after that, as many run at the same time as fit. One
+/// may always run.
 #[derive(Debug)]
 pub(crate) struct Gate {
     /// Bytes that runs may take together; `None` for no bound.
@@ -21,12 +22,12 @@ struct State {
     largest: Option<u64>,
 }
 
-/// Leave to run.
+/// Permission to run.
 #[derive(Debug)]
 pub(crate) struct Pass<'a>(&'a Gate);
 
 impl Gate {
-    /// Makes a gate with a limit in bytes. Default: half of what the system has to spare.
+    /// Makes a gate with a limit in bytes. Default: half of the available memory.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         let limit = limit.or_else(|| field("/proc/meminfo", "MemAvailable:").map(|bytes| bytes / 2));
         Self { limit, before: peak(), state: Mutex::default(), changed: Condvar::new() }

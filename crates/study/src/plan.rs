@@ -87,7 +87,8 @@ impl Plan {
         self.brackets.iter().enumerate().map(found).collect()
     }
 
-    /// Looks for the metrics that a study names in the first run of every point, which says early what a table would say at the end.
+    /// Looks for the metrics that a study names in the first run of every point, so that an unknown metric is reported early and not by the
+    /// table at the end.
     ///
     /// # Errors
     /// Metrics that none of these runs has, or a record that can't be read.

@@ -12,7 +12,7 @@ pub struct Widening {
     pub metric: Metric,
     /// Greatest half-width of a 95 % confidence interval, as a share of its mean.
     pub within: f64,
-    /// Most seeds that a point gets.
+    /// Largest number of seeds for a point.
     pub max_seeds: u64,
 }
 

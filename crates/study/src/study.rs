@@ -14,10 +14,10 @@ use crate::run::{PointHash, Program, Run};
 use crate::search::{Search, USERS, count_of_users};
 use crate::seeds::Widening;
 
-/// Most runs of a study: a million runs take days of processor time and some GB of records.
+/// Largest number of runs of a study. A million runs take days of processor time and some GB of records.
 pub const MAX_RUNS: u128 = 1_000_000;
 
-/// A study that was read and checked; its points are worked out when they are asked for.
+/// A study that was read and checked; its points are computed when they are needed.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// Name.

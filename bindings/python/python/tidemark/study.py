@@ -52,7 +52,7 @@ class Study:
     ) -> None:
         """Makes a study of a scenario: a file, a TOML text or a dict. docs/guide/studies.md explains its parts.
 
-        `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. The default `metrics`
+        `vary` crosses its keys, the keys of a group of `zip` change together, and `case` names combinations. The default `metrics`
         are those that most people need. `series` keeps the series of every run.
 
         `law` and `controllers` replace the scenario's in every run, as in `run`. The key of a run includes a hash of

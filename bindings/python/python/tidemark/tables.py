@@ -18,7 +18,7 @@ TYPES: dict[str, Any] = {"text": pl.String, "integer": pl.Int64, "number": pl.Fl
 def read_table(file: str | os.PathLike[str]) -> pl.DataFrame:
     """Reads a CSV file of a run's folder, with the types that `columns.csv` beside it names.
 
-    polars by itself takes a column for text that begins with a hundred missing values.
+    By itself polars reads a column as text if it begins with a hundred missing values.
 
     Raises `OSError` where one of the two files can't be read, and `ValueError` for a file that is not described.
 

@@ -163,7 +163,7 @@ impl<P: Inspect> Drb<P> {
     pub(super) fn arm_uplink(&mut self, at: Instant) -> Option<Instant> {
         arm(&mut self.armed.uplink_rlc, at)
     }
-    /// Lets go of the note of an RLC timer that has ended.
+    /// Forgets an RLC timer that has ended.
     pub(super) fn disarm(&mut self, now: Instant, direction: Direction) {
         let armed = match direction {
             Direction::Downlink => &mut self.armed.rlc,
@@ -184,18 +184,18 @@ impl<P: Inspect> Drb<P> {
         self.armed.discard[usize::from(direction == Direction::Uplink)] = at.is_some();
         at
     }
-    /// Lets go of the note of a discardTimer that has ended.
+    /// Forgets a discardTimer that has ended.
     pub(super) fn disarm_discard(&mut self, direction: Direction) {
         self.armed.discard[usize::from(direction == Direction::Uplink)] = false;
     }
 
-    /// Time of the pacer's next look, if none is set.
+    /// Time of the pacer's next check, if none is set.
     pub(super) fn arm_pacer(&mut self, now: Instant) -> Option<Instant> {
         let at = self.bearer.next_look(now).filter(|_| !self.armed.pacer);
         self.armed.pacer |= at.is_some();
         at
     }
-    /// Lets go of the note of a look of the pacer.
+    /// Forgets the time of the pacer's check.
     pub(super) fn disarm_pacer(&mut self) {
         self.armed.pacer = false;
     }
@@ -210,7 +210,7 @@ impl<P: Inspect> Drb<P> {
     pub(super) fn has_sent_since(&self, since: Instant) -> bool {
         self.last_sent >= since
     }
-    /// Counts a packet that came up; true where the UE gets recommendations for it.
+    /// Counts an uplink packet; true if the UE gets recommendations for the uplink.
     pub(super) fn count_up(&mut self, size: Bytes) -> bool {
         let counts = self.uplink_anbr.is_some();
         self.came_up += if counts { size.0 } else { 0 };
@@ -220,7 +220,7 @@ impl<P: Inspect> Drb<P> {
     pub(super) fn sent(&self) -> (u64, u64) {
         (self.sent, self.resources)
     }
-    /// IP bytes that came up.
+    /// IP bytes that came from the UE.
     pub(super) fn came_up(&self) -> u64 {
         self.came_up
     }

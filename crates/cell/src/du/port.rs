@@ -40,7 +40,7 @@ pub(crate) trait Port<P: Inspect> {
         delay: DelaySplit,
         waiting: Option<RlcQueue>,
     );
-    /// Tells that a bearer goes on in this DU after a handover, with the SDUs that stand in its queue.
+    /// Reports that a bearer continues in this DU after a handover, with the SDUs in its queue.
     fn handed_over(&mut self, now: Instant, drb: &Drb<P>, marker: HandoverMarker);
     /// UEs, listeners and outputs.
     fn surroundings(&mut self) -> &mut Surroundings<P>;

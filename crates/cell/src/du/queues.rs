@@ -42,7 +42,7 @@ pub(crate) struct Queues<P> {
 }
 
 impl<P: Inspect> Queues<P> {
-    /// No UE yet; what is drawn for those to come follows from `seed`.
+    /// Queues without UEs. Random numbers for later UEs follow from `seed`.
     pub(super) fn new(carrier: &Carrier, seed: u64) -> Self {
         Self {
             seed,

@@ -55,7 +55,7 @@ pub(super) fn begin_window<P: Inspect>(now: Instant, index: DrbIndex, direction:
     }
 }
 
-/// A window is over: the gNB recommends, and goes on if there is anything to go on with.
+/// Ends a window: the gNB recommends, and begins another window if something was sent or waits.
 pub(super) fn end_window<P: Inspect>(
     now: Instant,
     index: DrbIndex,

@@ -1,8 +1,8 @@
 //! Turns: the UE that has had the least service goes first.
 //!
-//! A UE that had nothing to send counts as if it had had as much as the least of those that waited meanwhile (the start tags of
-//! start-time fair queueing, Goyal et al. 1996), minus a bounded credit, the part of its turn that it may still take. At most one slot
-//! is held against a UE. So service that it had while others could not use more does not silence it when they can.
+//! A UE that had nothing to send counts as if it had had as much service as the UE with the least of those that waited meanwhile (the start
+//! tags of start-time fair queueing, Goyal et al. 1996), minus a bounded credit, the part of its turn that it may still take. At most one
+//! slot is held against a UE. So service that it had while others could not use more does not silence it when they can.
 //!
 //! UEs with equal service take turns. When all waiting data is served, no UE is owed anything, and the first UE is drawn. The same holds
 //! after a slot in which no UE was left out. Otherwise packets that come as regularly as slots would give a UE the same position in
@@ -30,7 +30,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Turns of slots that carry so much, with so much credit.
+    /// Turns of slots with this service each. A UE may be at most `credit` behind the least.
     pub(crate) fn new(slot: u64, credit: u64) -> Self {
         Self { slot, credit, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Shares {
     pub(crate) fn lift(&mut self, least: u64) {
         self.least = self.least.max(least);
     }
-    /// Serves a UE so much.
+    /// Counts this much service for a UE.
     pub(crate) fn serve(&mut self, ue: UeId, amount: u64) {
         let index = ue.position();
         if self.had.len() <= index {

@@ -17,7 +17,7 @@ pub(crate) struct Surroundings<P> {
 }
 
 impl<P> Surroundings<P> {
-    /// No UE, and nobody who listens.
+    /// Surroundings without UEs and listeners.
     pub(crate) fn new() -> Self {
         Self { ues: Slab::new(), events: Events::new(), outputs: VecDeque::new() }
     }

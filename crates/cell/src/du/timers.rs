@@ -17,11 +17,11 @@ pub(crate) enum Timer {
     UplinkRlc,
     /// The discardTimer of the first SDU that waits may have ended.
     Discard(Direction),
-    /// The pacer looks at what waits above PDCP.
+    /// The pacer checks what waits above PDCP.
     Pacer,
     /// The period of delivery statuses ends.
     Report,
-    /// The CU's wish for a delivery status reaches the DU.
+    /// The CU's request for a delivery status reaches the DU.
     Poll,
     /// A window of the bit rate estimate ends.
     Window(Direction),
@@ -39,7 +39,7 @@ struct Entry {
     timer: Timer,
 }
 
-/// Timers in the order of their times; of one time, in the order of their setting. They know when the DU has something to do.
+/// Timers in the order of their times; of one time, in the order of their setting. They also give the time of the DU's next event.
 #[derive(Debug)]
 pub(crate) struct Timers {
     /// Timers that end after all that were set before them, as most do.
@@ -66,7 +66,7 @@ impl Timers {
         }
         self.wake(at);
     }
-    /// Not later than when something happens next; `FAR` if nothing does.
+    /// Time no later than the next event; `FAR` if there is none.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }

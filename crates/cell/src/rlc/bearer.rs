@@ -427,7 +427,7 @@ impl<P: Inspect> Bearer<P> {
         self.window.drain().collect()
     }
 
-    /// A segment arrived at the UE. False if it only goes on with the SDU that is awaited: then nothing leaves, and no timer changes.
+    /// A segment arrived at the UE. False if it only continues the SDU that is awaited: then nothing leaves, and no timer changes.
     pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) -> bool {
         self.window.arrived(now, segment, self.config.t_reordering());
         let t_reassembly = self.config.t_reassembly;

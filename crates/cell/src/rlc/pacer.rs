@@ -30,7 +30,7 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Gives the next time after `now` at which the queue above is looked at.
+    /// Gives the next time after `now` at which the queue above is checked.
     pub(super) fn next_look(now: Instant) -> Instant {
         Instant::ZERO + PERIOD * (now.as_nanos() / PERIOD.as_nanos() + 1)
     }

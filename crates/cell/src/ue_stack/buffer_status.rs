@@ -62,7 +62,7 @@ pub(crate) struct BsrShape {
 }
 
 impl BsrFormat {
-    /// The report of this many groups with data: of more than one it is long.
+    /// The report of this many groups with data. For more than one group it is the long format.
     pub(crate) fn of_groups(self, groups: usize) -> BsrShape {
         match self {
             // A short report has room for one group (TS 38.321 6.1.3.1).
@@ -73,7 +73,7 @@ impl BsrFormat {
 }
 
 impl BsrShape {
-    /// Bytes that the gNB reads in a report of `waiting`: the upper end of the step, or where the table ends its lower.
+    /// Bytes that the gNB reads in a report of `waiting`: the upper end of the step, or the lower end of the table's last step.
     pub(crate) fn reported(self, waiting: u64) -> u64 {
         if waiting == 0 {
             return 0;

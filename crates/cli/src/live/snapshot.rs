@@ -131,7 +131,7 @@ drawn! {
     UeSnapshot { down_mbps: Mean, up_mbps: Mean, queue_p95_ms: Maximum, uplink_queue_p95_ms: Maximum, mcs: Last }
 }
 
-/// Most flows in a snapshot.
+/// Largest number of flows in a snapshot.
 pub(super) const MAX_FLOWS: usize = 50;
 /// Number of marks in a snapshot.
 pub(super) const LAST_MARKS: usize = 8;

@@ -1,4 +1,4 @@
-//! `tidemark test`: looks whether the path keeps ECN, runs a program behind a cell without marks, with marks and with an outage, and
+//! `tidemark test`: checks whether the path keeps ECN, runs a program behind a cell without marks, with marks and with an outage, and
 //! prints one table.
 
 use std::ffi::OsString;

@@ -232,7 +232,7 @@ impl<O: HopObserver> Hop<O> {
         Ok((hop, control))
     }
 
-    /// Runs on the calling thread until it is told to stop. Packets that still wait are lost.
+    /// Runs on the calling thread until [`HopCommand::Stop`]. Packets that still wait are lost.
     ///
     /// # Errors
     /// An interface that vanished, or an error of the system; the observer has been shown everything up to then.

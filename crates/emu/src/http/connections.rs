@@ -60,7 +60,7 @@ impl Connections {
 }
 
 impl Connection {
-    /// Notes that a whole request has come: the connection keeps its place until it is answered.
+    /// Notes that a whole request has come: the connection is kept until it is answered.
     pub(super) fn has_asked(&self) {
         let mut open = self.connections.lock();
         open.entries.iter_mut().filter(|entry| entry.id == self.id).for_each(|entry| entry.asked = true);

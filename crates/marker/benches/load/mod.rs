@@ -37,7 +37,7 @@ struct Turn {
     packet: usize,
 }
 
-/// Many UEs under steady load, each with so many SDUs queued.
+/// Many UEs under steady load, each with the same number of SDUs queued.
 pub struct Load {
     shard: Shard,
     ues: Vec<UeHandle>,
@@ -68,7 +68,7 @@ impl Load {
         Self::under(LawConfig::L4span(L4SpanConfig::default()), 0, ues, queued, order)
     }
 
-    /// A load under a law, where so many of the four flows of a UE are classic.
+    /// A load under a law, where `classic` of a UE's four flows are classic.
     pub fn under(law: LawConfig, classic: u16, ues: u32, queued: u32, order: Order) -> Self {
         let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
         let mut shard = Shard::new(ues);
@@ -162,7 +162,7 @@ impl Load {
         self.ues.iter().map(counters).map(|counters| counters.rewritten_acks).sum()
     }
 
-    /// The turn is the next UE's.
+    /// Passes the turn to the next UE.
     pub fn next(&mut self) {
         self.passed += 1;
         if self.passed == self.passing.len() {
@@ -210,27 +210,27 @@ impl Load {
         &mut self.data[self.turn.packet * FLOWS + self.turn.flow]
     }
 
-    /// One packet.
+    /// Takes one packet.
     pub fn downlink(&mut self) {
         let Turn { ue, flow, packet } = self.turn;
         let packet = &mut self.data[packet * FLOWS + flow];
         black_box(self.shard.ue(self.ues[ue]).unwrap().downlink(self.now, 1, packet));
     }
 
-    /// PDCP numbers the packet that just came.
+    /// Takes the SN that PDCP gives to the last packet.
     pub fn pdu(&mut self) {
         let ue = self.turn.ue;
         self.shard.ue(self.ues[ue]).unwrap().pdcp_pdu(self.now, DRB, self.sn[ue], Bytes(1_403));
         self.sn[ue] = (self.sn[ue] + 1) % (1 << 18);
     }
 
-    /// One packet with its PDU.
+    /// Takes one packet with its PDU.
     pub fn packet(&mut self) {
         self.downlink();
         self.pdu();
     }
 
-    /// One report that moves one SDU of the UE whose turn it is, so that the load stays as it is.
+    /// Takes a report that moves one SDU of the UE whose turn it is, so that the load stays as it is.
     pub fn report(&mut self) {
         let ue = self.turn.ue;
         let sn = self.transmitted[ue];
@@ -240,7 +240,7 @@ impl Load {
         self.shard.ue(self.ues[ue]).unwrap().feedback(self.now, DRB, &report);
     }
 
-    /// The acknowledgement that is at hand.
+    /// Takes the acknowledgement that was made last.
     pub fn ack(&mut self) {
         let Turn { ue, packet, .. } = self.turn;
         self.shard.ue(self.ues[ue]).unwrap().uplink(self.now, &mut self.acks_at_hand[packet]);
@@ -267,7 +267,7 @@ impl Load {
         }
     }
 
-    /// Makes so many acknowledgements ahead.
+    /// Makes this many acknowledgements ahead.
     pub fn make_acks_ahead(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
@@ -276,14 +276,14 @@ impl Load {
         }
     }
 
-    /// The acknowledgements that were made ahead.
+    /// Takes the acknowledgements that were made ahead.
     pub fn take_acks_ahead(&mut self) {
         for (ue, ack) in &mut self.acks_ahead {
             self.shard.ue(self.ues[*ue]).unwrap().uplink(self.now, ack);
         }
     }
 
-    /// Draws the turns of a burst, and does this for each.
+    /// Draws the turns of a burst, and calls `before` for each.
     pub fn draw_burst(&mut self, before: fn(&mut Self)) {
         for at in 0..BURST {
             self.turn.packet = at;
@@ -300,7 +300,7 @@ impl Load {
         }
     }
 
-    /// Does this for each turn of the burst.
+    /// Makes the call for each turn of the burst.
     pub fn each_of_burst(&mut self, call: fn(&mut Self)) {
         for turn in self.turns {
             self.turn = turn;
@@ -308,7 +308,7 @@ impl Load {
         }
     }
 
-    /// The turn is that of a single call.
+    /// Ends the burst: the next turn is that of a single call.
     pub fn end_burst(&mut self) {
         self.turn.packet = 0;
     }

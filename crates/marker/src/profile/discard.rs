@@ -5,7 +5,7 @@ use tidemark_core::Instant;
 use super::ProfileTable;
 
 impl ProfileTable {
-    /// PDCP discarded an SDU that it had sent or numbered.
+    /// Takes an SDU that PDCP discarded after sending or numbering it.
     pub(crate) fn discard(&mut self, now: Instant, sn: u32) {
         let count = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
         // It left already, or was never sent: nothing of it is in the sums.
@@ -28,7 +28,7 @@ impl ProfileTable {
         self.advance_oldest(now);
     }
 
-    /// SDUs discarded at the front do not make the head of the line old.
+    /// Moves the oldest SDU past those discarded at the front, which must not make the head of the line look old.
     pub(super) fn advance_oldest(&mut self, now: Instant) {
         self.oldest = self.oldest.max(self.head);
         let end = self.next.min(self.head + self.capacity());

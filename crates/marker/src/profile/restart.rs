@@ -5,7 +5,7 @@ use super::ProfileTable;
 /// A jump of the SN by at most this many counts as SDUs that PDCP never sent. A longer one needs [`NEW_RUN`] SDUs in
 /// sequence to be believed, and then restarts the table (re-establishment, handover).
 pub(super) const MAX_GAP: i64 = 1_024;
-/// Consecutive SNs after which they count as new numbers: more than a thread announces that was late with a batch.
+/// Consecutive SNs after which they count as new numbers. A thread that is late with a batch announces fewer.
 pub(super) const NEW_RUN: u8 = 8;
 
 impl ProfileTable {
@@ -15,8 +15,8 @@ impl ProfileTable {
         (self.started, self.is_reported, self.mismatched) = (false, false, 0);
     }
 
-    /// Takes in an SN far from the others. True once so many go on from one another, with nothing of the old ones in between, that they
-    /// are the sender's new numbers: as RFC 3550 A.1 has it, but stale SNs come in a row, too.
+    /// Takes an SN far from the others. True after [`NEW_RUN`] of them in sequence without an old SN in between: they are the sender's new
+    /// numbers. RFC 3550 A.1 is satisfied with two, but stale SNs can also come in a row.
     pub(super) fn is_new_run(&mut self, sn: u32) -> bool {
         let goes_on = self.strays > 0 && self.sn_length.distance(self.stray, sn) == 1;
         self.strays = if goes_on { self.strays + 1 } else { 1 };
@@ -24,7 +24,7 @@ impl ProfileTable {
         self.strays >= NEW_RUN
     }
 
-    /// Counts begin a whole round up, so that SNs behind the first have one, too. Nothing is left that has a count of before.
+    /// Starts the counts one whole range of SNs up, so that SNs before the first have a count too. No entry with an earlier count remains.
     pub(super) fn restart(&mut self, sn: u32) {
         self.next = u64::from(self.sn_length.modulus()) + u64::from(sn);
         (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);

@@ -136,7 +136,7 @@ impl AccEcn {
         }
     }
 
-    /// State from another CU-UP. Any numbers do: acknowledgements bound what is told of them.
+    /// State from another CU-UP. Any numbers are accepted: acknowledgements bound the marks that the sender reads.
     pub(crate) fn import(record: &AccEcnRecord) -> Result<Self, Wrong> {
         let client =
             Counters { e0b: record.client_e0b.get(), ceb: record.client_ceb.get(), e1b: record.client_e1b.get() };

@@ -58,7 +58,7 @@ impl Feedback {
     pub(crate) const UNKNOWN: Self = Self { agreed: Agreed::Nothing, asked: None, isn: 0, is_over: false };
 
     /// A segment passes downwards. True if it should be marked in place of marks that were let go: then [`settle`](Self::settle) is to be
-    /// called. Marks of an earlier connection that were not told are added to `marks_let_go`.
+    /// called. Marks of an earlier connection that no acknowledgement carried are added to `marks_let_go`.
     #[inline(always)]
     pub(crate) fn downlink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> bool {
         // It says which feedback the connection will have (RFC 9768 3.1.1): nothing is owed on it yet.
@@ -85,7 +85,7 @@ impl Feedback {
         }
     }
 
-    /// Marks for later acknowledgements.
+    /// Marks that wait for later acknowledgements.
     pub(crate) fn pending(&self) -> u32 {
         match &self.agreed {
             Agreed::AccEcn(state) => state.pending(),
@@ -133,7 +133,7 @@ impl Feedback {
         self.is_over
     }
 
-    /// True if the sender received other feedback than the client's own: without the counters it would go back.
+    /// True if the sender received other feedback than the client's own: without this state the counters would go backwards.
     pub(crate) fn has_signalled(&self) -> bool {
         match &self.agreed {
             Agreed::AccEcn(state) => state.has_signalled(),

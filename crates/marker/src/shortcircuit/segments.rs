@@ -23,7 +23,7 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Nothing was sent yet, and `start` is what will be.
+    /// A connection that has sent nothing. Its first sequence number will be `start`.
     pub(super) fn new(start: u32) -> Self {
         // Bytes that never passed here are counted too low, never too high.
         Self { end: start, starts: [start; RUNS], sizes: [u16::MAX; RUNS], next: 0, first: 0 }
@@ -68,7 +68,7 @@ impl Segments {
         self.first.into()
     }
 
-    /// A segment passes, with everything below `acknowledged` acknowledged. One that was sent before is known already.
+    /// A segment passes, with everything below `acknowledged` acknowledged. A segment that was sent before changes nothing.
     #[inline]
     pub(super) fn send(&mut self, seq: u32, payload: u32, acknowledged: u32) {
         let end = seq.wrapping_add(payload);

@@ -47,7 +47,7 @@ pub(super) fn between(from: Point, to: Point, share: f64) -> Point {
 }
 
 impl Layout {
-    /// `sites` must be a grid; `distance` is that of neighbours, in metres.
+    /// Lays out a grid of this many sites, one of [`SITES`], with `distance` in metres between neighbours.
     pub(super) fn new(sites: u32, distance: f64, wrap_around: bool) -> Self {
         let step = [distance, 0.0];
         let mut sites_at = vec![[0.0, 0.0]];

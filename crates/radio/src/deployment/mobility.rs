@@ -56,7 +56,7 @@ impl Mobility {
             _ => Ok(()),
         }
     }
-    /// Zero without movement.
+    /// Speed of the UE in km/h; zero without movement.
     pub(crate) fn speed_kmh(&self) -> f64 {
         match self {
             Self::Still {} => 0.0,

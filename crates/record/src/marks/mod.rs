@@ -23,7 +23,7 @@ pub use self::mark::Latest;
 
 /// Marks of all flows together, as long as each flow can have [`MIN_OF_FLOW`].
 pub const MAX_MARKS: usize = 8_192;
-/// Most marks of one flow.
+/// Largest number of marks of one flow.
 pub const MAX_OF_FLOW: usize = 512;
 /// Marks that each flow can have, however many flows there are.
 pub const MIN_OF_FLOW: usize = 16;

@@ -7,7 +7,8 @@ use tidemark_core::Duration;
 use super::Answer;
 use super::mark::{Fate, Mark};
 
-/// Marks under way, or that the sender has not learned of; the oldest is let go with what is known of it.
+/// Largest number of marks that are under way or that the sender has not learned of. Of more, the oldest is closed with what is known of
+/// it.
 pub(super) const MAX_OPEN: usize = 1_024;
 /// Time that has one mark, at first: a slot.
 const SPAN: Duration = Duration::from_millis(1);

@@ -1,4 +1,4 @@
-//! Short transfers one after the other, each over a connection of its own: what a click or a message costs.
+//! Short transfers one after the other, each over a connection of its own, as for a click or a message.
 
 use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
 
@@ -14,14 +14,14 @@ pub struct ShortFlowsConfig {
     pub start: Duration,
     /// Time from which the client opens no further connection; the last is still completed. Default: never.
     pub stop: Option<Duration>,
-    /// Bytes that the server sends over each. Default 14 kB, what fits into an initial window of ten segments.
+    /// Bytes that the server sends over each connection. Default 14 kB, which fits into an initial window of ten segments.
     pub size: Bytes,
-    /// Sizes are drawn evenly between `size` and this. Default: all of one size.
+    /// Largest size. Sizes are drawn evenly between `size` and this one. Default: all connections have `size`.
     pub largest: Option<Bytes>,
     /// Time from the arrival of the last byte until the client opens the next connection. Default: exponential with
     /// a mean of 1 s.
     pub think: Times,
-    /// The first connection, too, comes after such a time. Default: it opens at the start.
+    /// True if the first connection also waits for a `think` time. Default: it opens at the start.
     pub pause_first: bool,
     /// Number of connections. Default: no end.
     pub count: Option<u32>,

@@ -30,13 +30,13 @@ const MAX_PAGES: usize = 64;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WebConfig {
-    /// Time at which the first page is asked for, from the start of the run. Default 0 s.
+    /// Time at which the first page is requested, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// Time from which no further page is asked for. Default: never.
+    /// Time from which no further page is requested. Default: never.
     pub stop: Option<Duration>,
     /// Mean time from the end of one page to the next. Default 30 s.
     pub reading: Duration,
-    /// Longest such time, to which longer draws are cut. Default: none.
+    /// Longest reading time, to which longer draws are cut. Default: none.
     pub longest_reading: Option<Duration>,
     /// Embedded objects of a page. Default: 3GPP's, 5.64 in the mean.
     pub objects: ObjectsConfig,
@@ -68,11 +68,11 @@ impl WebConfig {
 pub struct ObjectsConfig {
     /// Shape of the distribution. Default 1.1.
     pub shape: f64,
-    /// Least draw, the distribution's location. Default 2.
+    /// Smallest draw, the distribution's location. Default 2.
     pub min: u32,
     /// Largest draw, to which larger ones are cut. Default 55.
     pub max: u32,
-    /// Objects that a page has fewer than the draw says. Default 2, so that a page may have none.
+    /// Number that is subtracted from each draw. Default 2, so that a page may have no embedded object.
     pub less: u32,
 }
 

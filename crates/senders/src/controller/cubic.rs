@@ -39,13 +39,13 @@ pub enum SlowStartExit {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CubicConfig {
-    /// Release bandwidth when the window was lower than the one before (RFC 9438 4.7). Default: true.
+    /// True to release bandwidth if the window was lower than at the reduction before (RFC 9438 4.7). Default: true.
     pub fast_convergence: bool,
     /// Sign that ends slow start, besides a loss or a mark. Default: `hystart-plus-plus`, as RFC 9438 4.10
     /// recommends; Linux has `hystart`.
     pub slow_start: SlowStartExit,
-    /// Pace at 2 (slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue.
-    /// Default: false, Linux' default.
+    /// True to pace at 2 times (in slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue. Default: false,
+    /// Linux' default.
     pub pacing: bool,
     /// The transport below.
     pub tcp: TcpConfig,

@@ -1,4 +1,4 @@
-//! A sender that is told its UE's available rate one control loop late: the limit of what a controller can do.
+//! A sender that is told its UE's available rate one control loop late: the limit for a controller that follows the radio.
 //!
 //! Other controllers learn the capacity from the packets that they send. This one learns it from the gNB, whose
 //! recommendations (`anbr` of a UE, exact and over a short window) come back with acknowledgements, through the uplink
@@ -24,8 +24,8 @@ const MIN_RATE: BitRate = BitRate::from_kbps(100);
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<OracleConfig>))]
 pub struct OracleConfig {
-    /// Time at the recommended rate that the window has beyond the least round trip. Default 10 ms, two periods of the default TDD pattern: as much
-    /// later than the least comes an acknowledgement that just missed its slots, of a packet that did.
+    /// Time that is added to the least round trip when the window is computed from the recommended rate. Default 10 ms, two periods of the
+    /// default TDD pattern: one for a packet and one for its acknowledgement that each just missed a slot.
     pub allowance: Duration,
     /// The transport below.
     pub tcp: TcpConfig,

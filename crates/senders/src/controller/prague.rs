@@ -30,20 +30,20 @@ const MAX_SCALED_RTT: Duration = Duration::from_millis(100);
 pub struct PragueConfig {
     /// Flows with a shorter round trip behave as if it were this long. Default 25 ms.
     pub reference_rtt: Duration,
-    /// Rounds from the start after which that begins. Default 500.
+    /// Rounds from the start after which `reference_rtt` takes effect. Default 500.
     pub transition_rounds: u32,
-    /// Gain of the average of the marked share. Default 1/16.
+    /// Gain of the moving average of the marked share. Default 1/16.
     pub gain: f64,
     /// The marked share that is assumed before the first mark. Default 1, so that the first mark halves the window.
     pub initial_alpha: f64,
     /// Time that a burst may take at the pacing rate. Default 250 us, for marking thresholds of 500 us and more.
     pub max_burst: Duration,
-    /// Reduce as classic flows do where the round trip's variation tells that a classic AQM marks. Default false, as Linux'
+    /// True to reduce as classic flows do if the variation of the round trip shows that a classic AQM marks. Default false, as Linux'
     /// `prague_ecn_fallback`.
     pub classic_fallback: bool,
-    /// Reduce only where a real round of congestion begins, as Linux: with its first mark, and if `reference_rtt` has passed since the
-    /// last reduction. Shorter round trips are then rounded up, so that a flow over 20 ms reduces every 40. Default false: the draft
-    /// lets a reduction last `reference_rtt`, as UDP Prague does.
+    /// True to reduce only when a real round begins, as Linux does: at the first mark after `reference_rtt` has passed since the last
+    /// reduction. Round trips shorter than `reference_rtt` are then rounded up to whole rounds: a flow over 20 ms reduces every 40 ms.
+    /// Default false: in the draft a reduction lasts for `reference_rtt`, as in UDP Prague.
     pub whole_rounds: bool,
     /// The transport below.
     pub tcp: TcpConfig,

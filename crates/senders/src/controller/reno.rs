@@ -14,8 +14,8 @@ use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RenoConfig {
-    /// Pace at 2 (slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue.
-    /// Default: false, Linux' default.
+    /// True to pace at 2 times (in slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue. Default: false,
+    /// Linux' default.
     pub pacing: bool,
     /// The transport below.
     pub tcp: TcpConfig,

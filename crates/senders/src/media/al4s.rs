@@ -60,15 +60,15 @@ pub enum Al4sGrowth {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Al4sConfig>))]
 pub struct Al4sConfig {
-    /// End-to-end delay that the service bears: TE. Default 60 ms (XR cloud gaming).
+    /// End-to-end delay that the service tolerates: TE. Default 60 ms (XR cloud gaming).
     pub target_delay: Duration,
-    /// Part of it that is not queuing: TQ = TE less this. Default 5 ms.
+    /// Part of `target_delay` that is not queuing: TQ is TE minus this. Default 5 ms.
     pub fixed_delay: Duration,
-    /// The network's thresholds, where they are known (cL4S). Default: unknown (sL4S).
+    /// The network's thresholds, if the controller knows them (cL4S). Default: unknown (sL4S).
     pub marking: Option<MarkingScheme>,
     /// Reading of Eq. 5. Default `from-zero`.
     pub growth: Al4sGrowth,
-    /// Span over which the congestion trend looks back: Z. Default 500 ms; the paper does not say.
+    /// Span over which the congestion trend is measured: Z. Default 500 ms; the paper does not say.
     pub history: Duration,
     /// Rate at which packets leave, as a multiple of the target. Default 1.1: the paper paces "over time" and prints no
     /// factor; a frame that is larger than the mean by the usual deviation, a tenth, still leaves within its interval.

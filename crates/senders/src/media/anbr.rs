@@ -63,7 +63,7 @@ pub struct AnbrConfig {
     pub prague: AnbrPrague,
     /// Share of a recommendation that is used. Default 1.
     pub share: f64,
-    /// Rate at which packets leave, as a multiple of the target. Default 1.1, as of the other videos.
+    /// Rate at which packets leave, as a multiple of the target. Default 1.1, as for the other video controllers.
     pub pacing: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,

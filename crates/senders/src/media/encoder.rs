@@ -43,17 +43,17 @@ pub struct VideoConfig {
     pub size_deviation: f64,
     /// Frames from one key frame to the next. Default: only the first, as with intra refresh.
     pub key_interval: Option<u32>,
-    /// Size of a key frame, in frames; the others are smaller by as much. Default 3.
+    /// Size of a key frame, as a multiple of the mean. The other frames are smaller, so that the mean stays. Default 3.
     pub key_size: f64,
-    /// Standard deviation of the delay between a frame's own time and when it reaches the sender; cut at twice
-    /// that to both sides. Default 0 s; 2 ms for the XR traffic of TR 38.838.
+    /// Standard deviation of the time at which a frame reaches the sender, around its nominal time. It is cut at two deviations on both
+    /// sides. Default 0 s; 2 ms for the XR traffic of TR 38.838.
     pub jitter: Duration,
-    /// The sender drops everything that waits when the oldest has waited for so long. Default 200 ms.
+    /// Age of the oldest waiting data at which the sender drops everything that waits. Default 200 ms.
     pub discard_after: Duration,
-    /// Longest time between the receiver's reports. Default: what the controller wants.
+    /// Longest time between the receiver's reports. Default: as the controller asks.
     pub report_interval: Option<Duration>,
-    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 15 ms, cloud
-    /// gaming in TR 38.838; 150 ms is the budget of a conversation (5QI 2).
+    /// Delay budget of a frame, from its capture to the arrival of its last packet, without the time on the wire. Default 15 ms, as for
+    /// cloud gaming in TR 38.838; 150 ms is the budget of a conversation (5QI 2).
     pub delay_budget: Duration,
     /// Share of the frames that have to meet `delay_budget` for a user to be satisfied. Default 0.99, the baseline of TR 38.838.
     pub satisfied_at: f64,
@@ -136,8 +136,8 @@ pub struct XrConfig {
     pub stop: Option<Duration>,
     /// Frames a second. Default 60.
     pub frame_rate: u32,
-    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 10 ms, with
-    /// which studies after TR 38.838 evaluate AR and VR.
+    /// Delay budget of a frame, from its capture to the arrival of its last packet, without the time on the wire. Default 10 ms, with which
+    /// studies after TR 38.838 evaluate AR and VR.
     pub delay_budget: Duration,
     /// Share of the frames that have to meet `delay_budget` for a user to be satisfied. Default 0.99, the baseline of TR 38.838.
     pub satisfied_at: f64,

@@ -22,14 +22,14 @@ const DECREASE: (f64, f64) = (0.13, 0.64);
 pub struct L4sCcConfig {
     /// Decrease per second during the first 300 ms without marks. Default 0.02.
     pub slight_decrease: f64,
-    /// Increase per second from 300 ms to 1 s without marks. Default 0.1: the paper calls it too aggressive beside aL4S-CC's, which
-    /// takes its place and has at most 0.07 within the first second.
+    /// Increase per second from 300 ms to 1 s without marks. Default 0.1: the paper calls it too aggressive, and replaces it by that of
+    /// aL4S-CC, which is at most 0.07 within the first second.
     pub gradual_increase: f64,
-    /// Increase per second after 1 s without marks. Default 0.1, as low as the phases' order allows: aL4S-CC's paper has aL4S-CC
-    /// refill a link sooner (Fig. 5), whose own increase reaches as much after two seconds.
+    /// Increase per second after 1 s without marks. Default 0.1, the lowest value that is not below `gradual_increase`. In Fig. 5 of the
+    /// paper aL4S-CC refills a link sooner, and its own increase reaches 0.1 only after two seconds.
     pub aggressive_increase: f64,
-    /// Share of the rate that a report takes away when all of its packets are marked. Default 0.5, about what aL4S-CC's
-    /// own drop takes where the delay grows by a millisecond.
+    /// Share of the rate that a report takes away when all of its packets are marked. Default 0.5, about as much as aL4S-CC drops if the
+    /// delay grows by a millisecond.
     pub sharp_drop: f64,
     /// Rate at which packets leave, as a multiple of the target. Default 1.1: the paper paces "over time" and prints no
     /// factor; a frame that is larger than the mean by the usual deviation, a tenth, still leaves within its interval.

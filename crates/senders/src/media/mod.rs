@@ -44,7 +44,7 @@ pub use scream::{
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
-/// Most bytes of media in a packet.
+/// Largest number of bytes of media in a packet.
 pub const MAX_PAYLOAD: u32 = 1200;
 
 /// Fate of a packet.
@@ -191,11 +191,11 @@ const PACED: f64 = 1.1;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RateLimits>))]
 pub struct RateLimits {
-    /// Least target rate. Default 2 Mbit/s.
+    /// Lowest target rate. Default 2 Mbit/s.
     pub min: BitRate,
     /// Target rate at the start. Default 2 Mbit/s.
     pub initial: BitRate,
-    /// Largest target rate. Default 70 Mbit/s.
+    /// Highest target rate. Default 70 Mbit/s.
     pub max: BitRate,
 }
 

@@ -79,9 +79,9 @@ impl ReportedPrague {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<PragueVideoConfig>))]
 pub struct PragueVideoConfig {
-    /// Frames a second, whose interval is the shortest round. Default 60, as of a video.
+    /// Frames a second. The time between two frames is the shortest round. Default 60, as for `video`.
     pub frame_rate: u32,
-    /// Rate at which packets leave, as a multiple of the target. Default 1.1, as of the other videos.
+    /// Rate at which packets leave, as a multiple of the target. Default 1.1, as for the other video controllers.
     pub pacing: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,

@@ -17,7 +17,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a frame in packets with so many bytes of media each.
+    /// Adds a frame in packets with these numbers of bytes of media.
     pub(super) fn add(&mut self, frame: &EncodedFrame, payloads: impl Iterator<Item = u32>) {
         let size = frame.size.0 as u32;
         let mut remaining = size;

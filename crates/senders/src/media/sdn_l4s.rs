@@ -23,11 +23,11 @@ pub struct SdnL4sConfig {
     pub threshold: f64,
     /// K of the rule. Default 1 Mbit/s, as published.
     pub constant: BitRate,
-    /// Span over which the share looks back. Default: to the start, as published.
+    /// Span over which the share of marks is counted. Default: since the start of the run, as published.
     pub window: Option<Duration>,
     /// Limits of the target rate; the largest stands for the line rate.
     pub rates: RateLimits,
-    /// TCP below a stream of bytes, as the paper has it. Default: none, RTP below a video.
+    /// TCP for a stream of bytes, as in the paper. Default: none, which means RTP for a video.
     pub tcp: Option<TcpConfig>,
 }
 

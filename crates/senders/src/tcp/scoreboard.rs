@@ -269,7 +269,7 @@ impl Scoreboard {
         }
     }
 
-    /// The acknowledgement that was just taken in reported so much payload with CE.
+    /// Counts payload with CE that the last acknowledgement reported.
     pub(super) fn count_marked(&mut self, news: &mut News, marked: Bytes) {
         self.delivery.on_marked(marked.0);
         news.ack.marked = marked;

@@ -8,13 +8,13 @@ use crate::endpoint::{Endpoint, Stats};
 use crate::payload::{Datagram, Payload};
 use crate::source::Source;
 
-/// The codepoint of packets that nobody's marks slow down.
+/// ECN codepoint of the packets of a sender that does not answer marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Codepoint {
-    /// Not-ECT, as it should be.
+    /// Not-ECT, the correct one for such a sender.
     #[default]
     NotEct,
     /// ECT(0).

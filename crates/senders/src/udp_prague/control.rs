@@ -36,13 +36,13 @@ pub struct Counters {
 pub struct Limits {
     /// UDP payload of a packet, in bytes.
     pub packet_size: u32,
-    /// Most packets in flight.
+    /// Largest number of packets in flight.
     pub packet_window: u64,
     /// Packets that may leave back to back.
     pub burst: u64,
     /// Real-time mode: size of a frame in bytes.
     pub frame_size: u32,
-    /// Real-time mode: most frames in flight.
+    /// Real-time mode: largest number of frames in flight.
     pub frame_window: u64,
 }
 

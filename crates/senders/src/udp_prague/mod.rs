@@ -29,15 +29,16 @@ pub struct UdpPragueConfig {
     pub max_packet: Bytes,
     /// Rate at the start and after a timeout. Default 100 kbit/s.
     pub initial_rate: BitRate,
-    /// Least rate. Default 100 kbit/s.
+    /// Lowest rate. Default 100 kbit/s.
     pub min_rate: BitRate,
-    /// Largest rate. Default 100 Gbit/s.
+    /// Highest rate. Default 100 Gbit/s.
     pub max_rate: BitRate,
     /// Real-time mode: whole frames at a frame rate. Default: bulk.
     pub frames: Option<FrameConfig>,
-    /// The receiver reports at this interval (the public implementation's RFC 8888 mode, there 25 ms), in which a
-    /// lost report counts as the loss of what it reported. The window is that of the round trip without the wait for a report, as there:
-    /// over short paths it, not the rate, limits a flow. Default: it acknowledges each packet, with cumulative counters.
+    /// Interval at which the receiver reports, as in the RFC 8888 mode of the public implementation (25 ms there). A lost report counts as
+    /// the loss of all packets that it reported. The window is computed for a round trip without the wait for the report, as in that
+    /// implementation, so that over short paths the window limits a flow, not the rate. Default: the receiver acknowledges each packet,
+    /// with cumulative counters.
     pub report_interval: Option<Duration>,
     /// Increase of the window in a round without marks. Default: `queue`, as the public implementation has it since January 2025.
     pub growth: UdpPragueGrowth,
@@ -63,8 +64,8 @@ pub enum UdpPragueGrowth {
 pub struct FrameConfig {
     /// Frames a second. Default 60.
     pub rate: u32,
-    /// Time over which a frame is sent, at the most the time between frames. The media rate is the
-    /// controller's rate times this share of the time. Default 10 ms.
+    /// Time over which a frame is sent, at most the time between two frames. The media rate is the controller's rate times this share of
+    /// the time. Default 10 ms.
     pub budget: Duration,
 }
 

@@ -116,7 +116,7 @@ pub(super) struct Ledger {
 /// Change of a packet's state by a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum News {
-    /// The packet arrived, so long after it was sent, the receiver's wait taken out.
+    /// The packet arrived this long after it was sent, without the receiver's wait.
     Received(Duration),
     /// The packet is lost.
     Lost,
@@ -190,7 +190,7 @@ impl Ledger {
         is_cleared
     }
 
-    /// Gives everything up: nothing came back for so long that nothing counts as under way.
+    /// Gives everything up: after a time without any feedback nothing counts as under way.
     pub(super) fn lose_all(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.1 == Fate::Unknown) {
             packet.1 = Fate::Lost;

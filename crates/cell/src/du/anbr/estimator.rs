@@ -45,7 +45,7 @@ impl Estimator {
         config.direction.covers(direction).then(new)
     }
 
-    /// MAC is reset at a handover: its timers stop, and a query that waits is cancelled (TS 38.321 5.12).
+    /// Resets MAC at a handover: its timers stop, and a waiting query is cancelled (TS 38.321 5.12).
     pub(crate) fn reset(&mut self) {
         self.begun = None;
         (self.query_allowed, self.query_waits) = (Instant::ZERO, false);

@@ -31,7 +31,7 @@ pub(super) struct Downlink {
 }
 
 impl Downlink {
-    /// Nothing to send; what the scheduler draws follows from `seed`.
+    /// A downlink with nothing to send. The scheduler's random numbers follow from `seed`.
     pub(super) fn new(carrier: &Carrier, seed: u64) -> Self {
         let config = &carrier.config;
         let carriers = (config.prbs, config.resource_block_group());
@@ -57,7 +57,7 @@ impl Downlink {
         self.active.add(now, drb, carrier, &mut queues.timers);
     }
 
-    /// Continues a bearer after news from the UE: sends the remaining data, and delivers packets that are in order.
+    /// Continues a bearer after a message of the UE: sends the remaining data, and delivers packets that are in order.
     pub(super) fn go_on<P: Inspect>(
         &mut self,
         now: Instant,
@@ -148,7 +148,7 @@ impl Downlink {
         queues.report(now, index, port);
     }
 
-    /// A bearer's pacer looks at what waits above PDCP: what it lets go on can be sent.
+    /// Lets a bearer's pacer check what waits above PDCP. Packets that it passes can be sent.
     pub(super) fn pace<P: Inspect>(
         &mut self,
         now: Instant,

@@ -94,7 +94,8 @@ macro_rules! schedulers {
         }
 
         impl AnyRule {
-            /// Hands out what is left of a slot. Which rule it is, is asked once a slot, since it ranks for each resource block group.
+            /// Hands out what is left of a slot. The rule is looked up once a slot and not at each rank, since ranking is done for each
+            /// resource block group.
             fn hand_out(
                 &mut self,
                 sharing: &mut Sharing,
@@ -144,7 +145,7 @@ impl Default for SchedulerConfig {
     }
 }
 
-/// A scheduler at work: a rule, and the turns by which it goes or decides between equals.
+/// A scheduler at work: a rule, and the turns that decide between UEs of equal rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     rule: AnyRule,
@@ -180,11 +181,11 @@ impl Scheduler {
     pub(crate) fn rank(&mut self, candidate: &Candidate) -> Rank {
         self.rule.rank(candidate, 0.0)
     }
-    /// A slot begins in which something can be sent. Those in between have passed without.
+    /// Begins a slot in which something can be sent. In the slots since the last such slot nothing could be sent.
     pub(crate) fn begin_slot(&mut self, slot: Slot) {
         self.rule.begin_slot(slot);
     }
-    /// A UE was sent this many bytes in the slot.
+    /// Counts bytes that a UE was sent in the slot.
     pub(crate) fn served(&mut self, ue: UeId, bytes: u32) {
         self.rule.served(ue, bytes);
     }

@@ -1,4 +1,4 @@
-//! Round robin: the UE that has had the least goes first. A moment without data does not lose a UE its turn ([`Shares`]).
+//! Round robin: the UE that has had the least goes first. A UE does not lose its turn by a moment without data ([`Shares`]).
 //!
 //! Turns count the share of the carrier that a UE was given, in any number of slots. Special slots and the rest of a slot count by
 //! their size.

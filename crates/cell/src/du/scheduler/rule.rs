@@ -30,7 +30,7 @@ pub(crate) struct Candidate {
     pub(crate) offer: Offer,
 }
 
-/// Rank of a UE: a level, and of one level a metric. The greater goes first.
+/// Rank of a UE: a level, and a metric within the level. The greater rank goes first.
 ///
 /// One number, since ranks are compared for each resource block group: above bit 64 the level, below the bits of the metric, which is not
 /// negative, so that they have its order.
@@ -79,11 +79,11 @@ pub(crate) trait Discipline: Default {
 
 /// A rule that ranks UEs.
 pub(crate) trait Rule {
-    /// Ranks a UE that has been given this share of the carrier in the slot so far. The highest is given the next resource block
-    /// group; of equals, the one that has had the least.
+    /// Ranks a UE that has been given this share of the carrier in the slot so far. The UE with the highest rank is given the next resource
+    /// block group; of equals, the UE that has had the least.
     fn rank(&mut self, candidate: &Candidate, given: f64) -> Rank;
 
-    /// Begins a slot in which something can be sent. Those in between have passed without.
+    /// Begins a slot in which something can be sent. In the slots since the last such slot nothing could be sent.
     fn begin_slot(&mut self, _slot: Slot) {}
 
     /// Counts bytes that a UE was sent in the slot.

@@ -19,9 +19,9 @@ pub(crate) struct Remaining {
 /// Resource blocks that a UE can use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
-    /// The fewest that carry more than headers.
+    /// The fewest blocks that carry more than headers.
     pub(crate) least: u32,
-    /// Those that what waits needs, or more than there are.
+    /// Blocks that all waiting data needs, or more than the carrier has.
     pub(crate) all: u32,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Contender {
 }
 
 impl Contender {
-    /// A UE of which a resource block weighs so much in turns.
+    /// A UE for which a resource block has this weight in turns.
     pub(crate) fn new(candidate: Candidate, weight: u64) -> Self {
         Self { candidate, weight, prbs: 0, needed: None }
     }
-    /// Weight of a resource block in a slot that carries `capacity` of what one carries that carries the most.
+    /// Weight of a resource block in a slot, whose `capacity` is a share of that of the largest slots.
     pub(crate) fn weight(capacity: f64) -> u64 {
         (capacity * WHOLE) as u64
     }
@@ -105,8 +105,8 @@ impl Sharing {
         u64::from(prbs) * WHOLE as u64
     }
 
-    /// Hands out what is left of a slot to contenders in the order of UEs. `need` says what one can use out of this many resource blocks;
-    /// `None` where it can use none.
+    /// Hands out what is left of a slot to contenders in the order of UEs. `need` says how many of this number of resource blocks a UE can
+    /// use; `None` if it can use none.
     pub(super) fn hand_out(
         &mut self,
         (rule, turns): (&mut impl Rule, &mut Shares),

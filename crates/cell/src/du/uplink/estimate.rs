@@ -89,7 +89,7 @@ impl BufferEstimate {
         }
     }
 
-    /// A report of this goes out.
+    /// Writes a report of these bytes.
     pub(crate) fn write(&mut self, waiting: Groups) -> Report {
         self.written += 1;
         let report = Report::new(waiting, self.written, self.granted);

@@ -38,7 +38,7 @@ use receiving::Receiving;
 use sending::Sending;
 use turns::Turns;
 
-/// Uplink of a cell: both ends, as far as they are no UE's own.
+/// Uplink of a cell: both ends, without the parts of single UEs.
 pub(super) struct Uplink<P> {
     turns: Turns,
     grants: Grants,
@@ -49,7 +49,7 @@ pub(super) struct Uplink<P> {
 }
 
 impl<P: Inspect> Uplink<P> {
-    /// Nobody sends; who goes first of equals follows from `seed`.
+    /// An uplink in which nobody sends. The draw between equal UEs follows from `seed`.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             turns: Turns::default(),
@@ -111,7 +111,7 @@ impl<P: Inspect> Uplink<P> {
         self.turns.wake(now, id, carrier, queues, port);
     }
 
-    /// RLC or MAC of a UE has something to say.
+    /// Takes a message of a UE's RLC or MAC.
     pub(super) fn send_control(
         &mut self,
         now: Instant,

@@ -52,7 +52,8 @@ impl UplinkCarrier {
     fn sizes(&self, mcs: u8) -> &[u32] {
         self.sizes.of(SYMBOLS_PER_SLOT, mcs)
     }
-    /// Width of a carrier that carries so much, in carriers of this cell: a rate channel's rate may be more than this one has.
+    /// Width of a carrier with this peak rate, as a multiple of this cell's carrier. A rate channel may have a higher rate than this
+    /// carrier.
     fn times_as_wide(&self, peak: Option<BitRate>) -> f64 {
         peak.map_or(1.0, |peak| (peak.as_mbps() / self.downlink_peak.as_mbps()).max(1.0))
     }
@@ -112,13 +113,13 @@ impl UplinkRadio {
         self.stats.lost_blocks += 1;
     }
 
-    /// The UE is in a network: its power is what it is, on however many resource blocks.
+    /// Notes that the UE is in a network, where its total power is the same on any number of resource blocks.
     pub(crate) fn set_gain(&mut self, gain_db: f64) {
         self.gain_db = Some(gain_db);
     }
 
-    /// The fewest resource blocks out of `limit` that carry `wanted` bytes, or those that carry the most, by what the gNB
-    /// knew at `known`. More are never granted for less.
+    /// The fewest resource blocks out of `limit` that carry `wanted` bytes, or the number that carries the most, by what the gNB knew at
+    /// `known`. It never grants more blocks for fewer bytes.
     pub(crate) fn allocate(
         &mut self,
         carrier: &UplinkCarrier,

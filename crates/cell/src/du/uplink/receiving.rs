@@ -14,7 +14,7 @@ use crate::output::{DropReason, Output};
 use crate::rlc::{Released, Status};
 use crate::ue_stack::block::UplinkBlock;
 
-/// Receivers of the uplink's bearers, whose RLC entities stand with the UEs.
+/// Receivers of the uplink's bearers, whose RLC entities are stored with the UEs.
 pub(super) struct Receiving<P> {
     /// RLC's status reports to the UEs, by bearer.
     statuses: Air<(DrbIndex, Status)>,

@@ -47,12 +47,12 @@ const WAKE_INTERVAL: Range<Duration> = Range::between(Duration::ZERO, Duration::
 pub struct GccConfig {
     /// Answer to losses. Default `likelihood`.
     pub losses: GccLosses,
-    /// Probe for more at the start, and after a deep fall of a video that was the limit. Default true.
+    /// True to probe for a higher rate at the start, and after a deep fall of the rate while the video was the limit. Default true.
     pub probing: bool,
-    /// Probe every 5 s while the video is the limit. In libwebrtc the application asks for it. Default true.
+    /// True to probe every 5 s while the video is the limit. In libwebrtc the application asks for this. Default true.
     pub alr_probing: bool,
-    /// Time between two wakes of the pacer, at each of which the worth of it leaves at once: 5 ms in libwebrtc up to 2021, which
-    /// paced packet by packet by a field trial only. Default 0 s: packet by packet.
+    /// Time between two wake-ups of the pacer, at each of which the packets for that time leave at once. libwebrtc up to 2021 had 5 ms, and
+    /// paced packet by packet only in a field trial. Default 0 s: packet by packet.
     pub wake_interval: Duration,
     /// Limits of the target rate.
     pub rates: RateLimits,

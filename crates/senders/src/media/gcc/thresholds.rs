@@ -41,7 +41,7 @@ impl LossThresholds {
         self.rate = limits.clamp(self.rate.min(delay_based));
     }
 
-    /// A probe found so much.
+    /// Raises the rate to what a probe found.
     pub(super) fn raise(&mut self, rate: f64) {
         self.rate = self.rate.max(rate);
         self.least.clear();

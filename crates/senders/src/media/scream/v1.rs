@@ -36,8 +36,7 @@ const FLIGHT_SAMPLES: usize = 25;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ScreamV1Config>))]
 pub struct ScreamV1Config {
-    /// Increase of the rate per second at the most. Default 200 kbit/s (RAMP_UP_SPEED); for tens of Mbit/s
-    /// choose more.
+    /// Largest increase of the rate per second. Default 200 kbit/s (RAMP_UP_SPEED). For tens of Mbit/s choose more.
     pub ramp_up_speed: BitRate,
     /// Limits of the target rate.
     pub rates: RateLimits,

@@ -54,12 +54,12 @@ const INITIAL_RTT: f64 = 0.05;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ScreamConfig>))]
 pub struct ScreamConfig {
-    /// Send ECT(1) and answer marks by their share; else ECT(0), and a mark means the factor of 0.8. Default: true.
+    /// True to send ECT(1) and answer the share of marks. False to send ECT(0), where a mark multiplies the window by 0.8. Default true.
     pub l4s: bool,
-    /// The queue delay that is aimed at. Default 60 ms (QDELAY_TARGET_LO).
+    /// Target of the queue delay. Default 60 ms (QDELAY_TARGET_LO).
     pub queue_delay_target: Duration,
-    /// Grow by less, and keep less in flight, while the queue delay varies: REDUCE_JITTER. Default false, as in the draft; the
-    /// public program always does.
+    /// True to grow by less, and keep less in flight, while the queue delay varies: REDUCE_JITTER. Default false, as in the draft. The
+    /// public program always does so.
     pub reduce_jitter: bool,
     /// Limits of the target rate.
     pub rates: RateLimits,

@@ -50,9 +50,10 @@ enum Congestion {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Scream2021Config>))]
 pub struct Scream2021Config {
-    /// Send ECT(1) and answer marks by their share; else ECT(0), and a mark means a tenth of the window. Default: true.
+    /// True to send ECT(1) and answer the share of marks. False to send ECT(0), where a mark takes a tenth of the window. Default true.
     pub l4s: bool,
-    /// Increase of the rate per second at the most, beside a fifth of the rate. Default 200 kbit/s, the program's; for tens of Mbit/s choose more.
+    /// Largest increase of the rate per second, in addition to a fifth of the rate. Default 200 kbit/s, as in the program. For tens of
+    /// Mbit/s choose more.
     pub ramp_up_speed: BitRate,
     /// Limits of the target rate.
     pub rates: RateLimits,
