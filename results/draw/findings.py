@@ -90,7 +90,7 @@ def choosing() -> Cells:
 
 
 def senders() -> Cells:
-    """What real senders keep with marks, and their queues."""
+    """Rates that real senders keep with marks, and their queues."""
     yield "sender, channel", "Mbit/s, unmarked", "marked", "kept, %", "simulated", "queue: mean, p99, ms", "unmarked: mean"
     runs = groups(data.table("interop/senders.csv"), "sender", "channel", "ends", "law")
     for sender, channel, ends, law in runs:
