@@ -1228,7 +1228,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
  * Fails with NULL_POINTER, BAD_QFI; BAD_CONFIG for a `dl_congestion` above 10000.
  *
  * # Safety
- * `container` is null or valid for a write of so many bytes.
+ * `container` is null or valid for a write of `TIDEMARK_CONGESTION_CONTAINER` bytes.
  */
 enum tidemark_status tidemark_congestion_container(uint8_t qfi,
                                                    uint16_t dl_congestion,
