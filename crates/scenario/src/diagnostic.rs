@@ -62,32 +62,6 @@ impl ScenarioError {
         Self::at(file, text, span, message).of_field(path.join("."))
     }
 
-    /// The text without the error, in which all other positions stay the same: the field at fault and its value are blank, or the wrong
-    /// name is replaced by a known one. `None` if that is not possible.
-    pub(super) fn without_its_field(&self) -> Option<String> {
-        let text = &self.source_text;
-        let path: Vec<_> = self.key.as_deref()?.split('.').collect();
-        if self.is_of_a_name() {
-            // Without the name nothing would be known of the fields beside it: one that is known and has room takes its place, first of all the
-            // one that was meant.
-            let width = text.get(self.span.clone())?.len();
-            let mut known = self.message.split('`').skip(3).step_by(2).map(|name| format!("\"{name}\""));
-            let name = known.find(|name| name.len() <= width)?;
-            return Some([&text[..self.span.start], &format!("{name:width$}"), &text[self.span.end..]].concat());
-        }
-        let mut span = assignment_of(text, &path)?;
-        let after = text[span.end..].trim_start_matches([' ', '\t']);
-        if after.starts_with(',') {
-            span.end = text.len() - after.len() + 1;
-        } else if after.starts_with('}') && text[..span.start].trim_end().ends_with(',') {
-            span.start = text[..span.start].trim_end().len() - 1;
-        }
-        let blank = |c: char| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) };
-        let blanks: String = text[span.clone()].chars().map(blank).collect();
-        let without = [&text[..span.start], &blanks, &text[span.end..]].concat();
-        without.parse::<toml::Table>().is_ok_and(|table| value_at(&table, &path).is_none()).then_some(without)
-    }
-
     /// True if the error is an unknown name.
     pub(super) fn is_of_a_name(&self) -> bool {
         self.message.contains(": unknown name `")
@@ -128,30 +102,6 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
         }
     }
     span
-}
-
-/// Place in the text of the key at `path` with its value; `None` where it is not written so.
-fn assignment_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
-    use toml::de::{DeTable, DeValue};
-    let root = DeTable::parse(text).ok()?;
-    let (last, way) = path.split_last()?;
-    let mut table = root.get_ref();
-    let mut way = way.iter();
-    while let Some(step) = way.next() {
-        let value = table.get_key_value(*step)?.1;
-        table = match value.get_ref() {
-            DeValue::Table(inner) => inner,
-            DeValue::Array(items) => {
-                let DeValue::Table(inner) = items.get(way.next()?.parse::<usize>().ok()?)?.get_ref() else {
-                    return None;
-                };
-                inner
-            }
-            _ => return None,
-        };
-    }
-    let (key, value) = table.get_key_value(*last)?;
-    (key.span().start < value.span().end).then(|| key.span().start..value.span().end)
 }
 
 /// True if the text itself has a value at `path`.

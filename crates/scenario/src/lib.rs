@@ -8,6 +8,7 @@ mod check;
 mod copies;
 pub mod diagnostic;
 mod flow;
+mod form;
 pub mod overrides;
 pub mod remedy;
 mod resolved;
@@ -191,11 +192,11 @@ impl Scenario {
     /// Names all that is wrong with the form, where an error is one of that, and what brought each error about.
     fn blame(error: ScenarioError, file: &str, text: &str, folder: &Path, assignments: &[String]) -> LoadError {
         let errors_with = |count: usize| match Self::assigned(file, text, folder, &assignments[..count]) {
-            Err(LoadError::Wrong(error)) => all_in_form(*error),
+            Err(LoadError::Wrong(error)) => form::all_errors(*error),
             _ => Vec::new(),
         };
         let by_count: Vec<_> = (0..=assignments.len()).map(errors_with).collect();
-        let mut blamed: Vec<_> = all_in_form(error)
+        let mut blamed: Vec<_> = form::all_errors(error)
             .into_iter()
             .map(|error| {
                 let is_same = |other: &&ScenarioError| other.message == error.message;
@@ -218,7 +219,7 @@ impl Scenario {
             OverrideError::NotToml(_) => Ok(text.to_string()),
             other => Err(LoadError::from(other)),
         })?;
-        let mut scenario: Self = form(file, &text)?;
+        let mut scenario: Self = form::read(file, &text)?;
         scenario.text = text;
         scenario.folder = folder.to_path_buf();
         scenario.check(file)?;
@@ -364,49 +365,6 @@ impl Scenario {
         }
         Ok(())
     }
-}
-
-/// Reads the form of a scenario.
-fn form(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
-    toml::from_str(text)
-        .map_err(|error| ScenarioError::in_form(file, text, error.span().unwrap_or(0..0), error.message()))
-}
-
-/// Errors of a form, at most.
-const MAX_ERRORS: usize = 12;
-
-/// Every error of the form of a text, in the order of their lines, whose first one is known: what is wrong is blanked out, and the rest
-/// read once more. An error of what the form means comes alone.
-fn all_in_form(first: ScenarioError) -> Vec<ScenarioError> {
-    let (file, text) = (first.file.clone(), first.source_text.clone());
-    let mut rest = text.clone();
-    let mut errors: Vec<ScenarioError> = Vec::new();
-    // Tables whose kind is a guess: what else is wrong in them is not known.
-    let mut guessed: Vec<String> = Vec::new();
-    while let Err(mut error) = form(&file, &rest).map(drop) {
-        let blanked = error.without_its_field();
-        // What is missing may have been blanked out.
-        if errors.len() == MAX_ERRORS || !errors.is_empty() && error.message.contains("missing field") {
-            break;
-        }
-        error.source_text.clone_from(&text);
-        let key = error.key.clone().unwrap_or_default();
-        if !guessed.iter().any(|table| key.starts_with(table)) {
-            guessed.extend(
-                error.is_of_a_name().then(|| key.rsplit_once('.')).flatten().map(|(table, _)| format!("{table}.")),
-            );
-            errors.push(error);
-        }
-        match blanked {
-            Some(blanked) => rest = blanked,
-            None => break,
-        }
-    }
-    if errors.is_empty() {
-        return vec![first];
-    }
-    errors.sort_by_key(|error| error.line);
-    errors
 }
 
 impl From<ScenarioError> for LoadError {
