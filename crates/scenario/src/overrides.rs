@@ -67,6 +67,10 @@ fn set(table: &mut Table, path: &[&str], key: &str, steps: &[&str], value: &Valu
         let inline = std::mem::take(item);
         *item = Item::Table(inline.into_table().unwrap_or_default());
     }
+    if let Item::Value(Value::Array(_)) = item {
+        // One of anything but tables stays as it is.
+        *item = std::mem::take(item).into_array_of_tables().map_or_else(|item| item, Item::ArrayOfTables);
+    }
     match item {
         Item::Table(inner) => set(inner, path, key, rest, value),
         Item::ArrayOfTables(entries) => {
@@ -114,6 +118,19 @@ mod tests {
 
     fn with(assignment: &str) -> Result<String, OverrideError> {
         apply(TEXT, &[assignment.to_string()])
+    }
+
+    #[test]
+    fn a_list_in_brackets_has_the_same_steps() {
+        let text =
+            "duration = \"1 s\"\nue = [{ name = \"a\" }, { name = \"b\", rlc = { queue_sdus = 5 } }] # two\nseed = 3\n";
+        let changed = apply(text, &["ue.*.count=2".into(), "ue.b.rlc.queue_sdus=7".into()]).unwrap();
+        let table: toml::Table = changed.parse().unwrap();
+        let ues = table["ue"].as_array().unwrap();
+        assert_eq!(ues.iter().map(|ue| ue["count"].as_integer()).collect::<Vec<_>>(), [Some(2), Some(2)]);
+        assert_eq!((ues[1]["rlc"]["queue_sdus"].as_integer(), table["seed"].as_integer()), (Some(7), Some(3)));
+        let plain = apply("lifts = [80]\n", &["lifts.0=1".into()]).unwrap_err().to_string();
+        assert_eq!(plain, "`lifts.0`: there is no `0` here: `lifts` is a value, not a table");
     }
 
     #[test]
