@@ -30,6 +30,21 @@ def test_the_folder_is_the_commands_with_its_page(command, tmp_path):
     assert written == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def test_results_of_another_scenario_are_replaced_by_force_alone(command, tmp_path):
+    short = {"duration": "300 ms", "warmup": "0 s"}
+    first, other = (tidemark.run(FIRST_LOOK, set=short | {"marker.law": law}) for law in ("l4span", "none"))
+    first.write(tmp_path / "run")
+    first.write(tmp_path / "run")
+    with pytest.raises(FileExistsError, match=r"another scenario.* force=True"):
+        other.write(tmp_path / "run")
+    assert (tmp_path / "run/summary.json").read_text() == first.summary_json
+    other.write(tmp_path / "run", force=True)
+    assert (tmp_path / "run/summary.json").read_text() == other.summary_json
+    seeds = command(FIRST_LOOK, "--set", "duration=300 ms", "--set", "warmup=0 s", "--seeds", "2")
+    with pytest.raises(FileExistsError, match="several seeds"):
+        first.write(seeds, force=True)
+
+
 def test_the_report_is_the_commands_page(command, tmp_path):
     folder = command(FIRST_LOOK, "--set", "duration=3 s", "--set", "warmup=1 s")
     tidemark.run(FIRST_LOOK, set=SHORT, keep_marks=True).report(tmp_path / "x.html")

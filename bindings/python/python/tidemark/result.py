@@ -113,8 +113,18 @@ class Result:
         rows = [(flow, ms, share) for flow, curve in points for ms, share in curve]
         return pl.DataFrame(rows, schema={"flow": pl.String, "ms": pl.Float64, "share": pl.Float64}, orient="row")
 
-    def write(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the same folder as the command."""
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the same folder as the command; `force` replaces the results of another scenario or of other values.
+
+        Raises `FileExistsError` where results would be lost.
+        """
+        of = Path(folder)
+        if (of / "pool.csv").exists():
+            raise FileExistsError(f"{of} has the results of several seeds: name another folder")
+        there = of / "scenario.toml"
+        is_same = there.exists() and there.read_bytes() == self.summary.scenario.encode()
+        if (of / "summary.json").exists() and not is_same and not force:
+            raise FileExistsError(f"{of} has the results of another scenario: name another folder, or give force=True")
         self._outcome.write(os.fspath(folder))
 
     def report(self, file: str | os.PathLike[str]) -> None:
