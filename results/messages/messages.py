@@ -3,7 +3,6 @@
 import argparse
 import csv
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
@@ -41,13 +40,9 @@ COMMANDS = (
 
 
 def scenarios() -> list[str]:
-    """Gives the lines that the test of the schema holds to be refused."""
-    source = (ROOT / "crates/scenario/tests/schema.rs").read_text(encoding="utf-8")
-    lists = source[source.index("const REFUSED") : source.index("/// Scenario of these lines")]
-    texts = re.findall(r'^(?:    \(?|        )("(?:[^"\\]|\\.)*"),', lists, re.M)
-    # Rust's escapes in them are TOML's. A reason is none of a scenario's lines.
-    lines = (tomllib.loads(f"of = {text}")["of"] for text in texts)
-    return [of for of in lines if "=" in of]
+    """Gives the lines that the tests hold to be refused."""
+    lists = tomllib.loads((ROOT / "crates/scenario/tests/refused.toml").read_text(encoding="utf-8"))
+    return [*lists["by_both"], *(lines for lines, _ in lists["by_the_check"])]
 
 
 def scenario(lines: str) -> str:
