@@ -18,11 +18,9 @@ type Entity = { queue: (number | null)[]; rate: number[]; marks: number[]; sent:
 
 const counted = <T>(values: T[]): T[] => values.filter((_, index) => Math.round(((index + 1) * STEP - WARMUP) * 1e6) > 0);
 const sum = (values: number[]): number => values.reduce((all, value) => all + value, 0);
+const ranked = (values: number[], p: number): number | null => values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(p * values.length))] ?? null;
 /** Quantile of the intervals' values: what is measured of the packets of a run whose packets each took as long as the mean of its interval. */
-const quantile = (values: (number | null)[], p: number): number | null => {
-  const sorted = counted(values).flatMap((value) => value ?? []).sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? null;
-};
+const quantile = (values: (number | null)[], p: number): number | null => ranked(counted(values).flatMap((value) => value ?? []), p);
 
 /** Run whose summary is that of its series: nothing in it was made up apart from them. */
 function runOf(entities: Entity[], used: number, threshold: number, beside?: object): Report {
@@ -55,6 +53,8 @@ function dataOf(entities: Entity[], used: number, threshold: number) {
 const whole = ({ subject, rest }: Sentence): string => (subject + rest).replaceAll("\u00a0", " ").replaceAll("\u2009", "");
 /** The sentence that leads to a picture. */
 const about = (report: Report, panel: string, subject: RegExp = /./): string => whole(story(report).find((one) => one.panel === panel && subject.test(one.subject)) as Sentence);
+/** A number without the space that divides its thousands. */
+const plain = (value: number | null): string => figure(value).replaceAll("\u2009", "");
 const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1 ? 0 : share >= 0.001 || share === 0 ? 1 : 2)} %`;
 
 const runs = fc.tuple(fc.array(entity, { minLength: 2, maxLength: 4 }), fc.integer({ min: 0, max: 1000 }).map((thousandth) => thousandth / 1000), fc.integer({ min: 1, max: 80 }));
@@ -118,20 +118,89 @@ describe("sentences of a run are what its series say", () => {
     );
   });
 
-  test("of a router: how long its link was full", () => {
-    const link = fc.record({ rate: counts, capacity: fc.integer({ min: 1, max: 60 }) });
+  test("of a router: how long its link was full, and the longest queue", () => {
+    const link = fc.record({ rate: counts, capacity: fc.integer({ min: 1, max: 60 }), queue: row(80) });
     fc.assert(
       fc.property(fc.array(link, { minLength: 1, maxLength: 3 }), (links) => {
         const run = routed();
-        const routers = links.map((_, index) => ({ ...run.routers[0], name: `r${index}` }));
+        const routers = links.map(({ queue }, index) => ({ ...run.routers[0], name: `r${index}`, queue_ms: { ...run.routers[0]?.queue_ms, p50: quantile(queue, 0.5), p99: quantile(queue, 0.99) } }));
         const t_s = Array.from({ length: INTERVALS }, (_, index) => Math.round((index + 1) * STEP * 10) / 10);
-        const series = { ...run.series.routers, throughput_mbps: links.map(({ rate }) => rate), capacity_mbps: links.map(({ capacity }) => t_s.map(() => capacity)) };
+        const series = { ...run.series.routers, throughput_mbps: links.map(({ rate }) => rate), capacity_mbps: links.map(({ capacity }) => t_s.map(() => capacity)), queue_ms: links.map(({ queue }) => queue) };
         const report = parse(JSON.stringify({ ...run, warmup_s: WARMUP, ues: [], routers, series: { ...run.series, t_s, routers: series } }));
         const full = links.map(({ rate, capacity }) => counted(rate).filter((value) => value >= 0.9 * capacity).length / counted(rate).length);
         const most = full.indexOf(Math.max(...full));
         const share = percent(full[most] ?? 0);
         const expected = (full[most] ?? 0) >= 0.1 ? `r${most} is a bottleneck: its link was full for ${share} of the time.` : `No link was full for long: the fullest, r${most}, was full for ${share} of the time.`;
         expect(about(report, "router-rate")).toBe(expected);
+        const tails = links.map(({ queue }) => quantile(queue, 0.99) ?? -1);
+        const longest = tails.indexOf(Math.max(...tails));
+        const median = quantile(links[longest]?.queue ?? [], 0.5);
+        fc.pre(median !== null);
+        expect(about(report, "router-queue")).toBe(`r${longest}'s queue was the longest: ${figure(median)} ms at the median, ${figure(tails[longest] ?? null)} ms at the 99th percentile.`);
+      }),
+    );
+  });
+
+  test("of the uplink: a bottleneck if it is full and fuller than the downlink, with the sum of what UEs sent", () => {
+    const share = fc.integer({ min: 0, max: 1000 }).map((thousandth) => thousandth / 1000);
+    const run = uploads();
+    fc.assert(
+      fc.property(fc.array(counts, { minLength: 1, maxLength: 3 }), share, share, (rates, down, up) => {
+        const mean = (rate: number[]): number => sum(counted(rate)) / counted(rate).length;
+        const ues = rates.map((rate, index) => ({ ...run.ues[0], name: `ue ${index}`, uplink: { ...run.ues[0]?.uplink, throughput_mbps: mean(rate) } }));
+        const report = parse(JSON.stringify({ ...run, warmup_s: WARMUP, ues, cell: { ...run.cell, utilisation: down, uplink_utilisation: up } }));
+        const said = story(report).map(whole).filter((one) => one.includes("uplink"));
+        const expected = `The uplink is a bottleneck: UEs used ${percent(up)} of its resource blocks and sent ${figure(sum(rates.map(mean)))} Mbit/s in total.`;
+        expect(said).toEqual(up >= 0.9 && up > down ? [expected] : []);
+      }),
+    );
+  });
+
+  test("of frames: the latest, those that were lost, the time frozen, and the share within the budget", () => {
+    const run = video();
+    // A frame an interval; one without a delay is lost.
+    const media = fc.record({ delays: row(200), frozen: fc.array(fc.integer({ min: 150, max: 3000 }), { maxLength: 4 }) });
+    fc.assert(
+      fc.property(fc.array(media, { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 200 }), (videos, budget) => {
+        const inBudget = (delays: (number | null)[]): number => counted(delays).filter((delay) => delay !== null && delay <= budget).length / counted(delays).length;
+        const lost = (delays: (number | null)[]): number => counted(delays).filter((delay) => delay === null).length;
+        const flows = videos.map(({ delays, frozen }, index) => ({
+          ...run.flows[0],
+          name: `flow ${index}`,
+          media: {
+            ...run.flows[0]?.media,
+            delay_ms: { ...run.flows[0]?.media?.delay_ms, p99: quantile(delays, 0.99) },
+            frames_sent: counted(delays).length, frames_lost: lost(delays), freezes: frozen.length, frozen_s: sum(frozen) / 1000,
+            delay_budget_ms: budget, in_budget: inBudget(delays),
+          },
+        }));
+        const report = parse(JSON.stringify({ ...run, warmup_s: WARMUP, flows, cdfs: [], freezes: [], series: { ...run.series, flows: { ...run.series.flows, frame_delay_ms: videos.map(({ delays }) => delays) } } }));
+        const tails = videos.map(({ delays }) => quantile(delays, 0.99) ?? -1);
+        fc.pre(Math.max(...tails) >= 0);
+        const latest = tails.indexOf(Math.max(...tails));
+        const { delays, frozen } = videos[latest] as (typeof videos)[number];
+        const still = frozen.length === 0 ? "the picture never froze" : `the picture was frozen for ${figure(sum(frozen) / 1000)} s in ${frozen.length} ${frozen.length === 1 ? "freeze" : "freezes"}`;
+        expect(about(report, "flow-frames")).toBe(`flow ${latest}'s frames took ${figure(tails[latest] ?? null)} ms at the 99th percentile; ${lost(delays)} of ${counted(delays).length} were lost, and ${still}; ${percent(inBudget(delays))} met their budget of ${budget} ms.`);
+      }),
+    );
+  });
+
+  test("of transfers: the slowest flow's times, and how many it completed of all", () => {
+    const run = video();
+    const times = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(fc.array(times, { minLength: 1, maxLength: 3 }), (transfers) => {
+        const flows = transfers.map((of, index) => ({
+          ...run.flows[2],
+          name: `flow ${index}`,
+          transfers: { completed: of.length, completion_ms: { ...run.flows[2]?.transfers?.completion_ms, p50: ranked([...of], 0.5), p95: ranked([...of], 0.95) } },
+        }));
+        const report = parse(JSON.stringify({ ...run, flows, cdfs: [], freezes: [] }));
+        const tails = transfers.map((of) => ranked([...of], 0.95) ?? 0);
+        const slowest = tails.indexOf(Math.max(...tails));
+        const own = transfers[slowest] ?? [];
+        const all = sum(transfers.map(({ length }) => length));
+        expect(about(report, "transfers")).toBe(`flow ${slowest}'s transfers took ${plain(ranked([...own], 0.5))} ms at the median and ${plain(tails[slowest] ?? null)} ms at the 95th percentile; this flow completed ${own.length} of all ${all} transfers.`);
       }),
     );
   });
