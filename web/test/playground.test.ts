@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import schema from "../../docs/reference/scenario.schema.json";
 import { read, write } from "../src/playground/address.ts";
-import { Completion, tableAt } from "../src/playground/complete.ts";
+import { Completion, rangeOf, tableAt } from "../src/playground/complete.ts";
 import { command, KNOBS, turned, valueOf } from "../src/playground/knobs.ts";
 import { LESSONS } from "../src/playground/lessons.ts";
 
@@ -36,6 +36,14 @@ test("values are those that the schema names, each key has a meaning", () => {
   expect(values(["marker", "law"])).toEqual(expect.arrayContaining(['"tide"', '"l4span"', '"none"']));
   expect(values(["flow", "sender", "controller"])).toContain('"prague"');
   for (const { label, info } of completion.keys(["ue"])) expect(info, label).not.toBe("");
+});
+
+test("a key's range is said in the words of its unit", () => {
+  const info = (path: string[], key: string) => completion.keys(path).find(({ label }) => label === key)?.info ?? "";
+  expect(info([], "duration")).toMatch(/ Range: above 0 s, at most 86400 s\.$/);
+  expect(info(["cell"], "prbs")).toMatch(/ Range: at least 1 resource blocks, at most 275 resource blocks\.$/);
+  expect(info(["marker"], "law")).not.toMatch(/Range/);
+  expect(rangeOf({ exclusiveMaximum: 1, minimum: 0 })).toBe("at least 0, below 1");
 });
 
 test("a knob turned is an override, turned back it is none", () => {

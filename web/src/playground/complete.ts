@@ -12,12 +12,34 @@ interface Schema {
   enum?: unknown[];
   const?: unknown;
   type?: string | string[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  /** Bounds of quantities with a unit, as texts. */
+  "x-minimum"?: string;
+  "x-maximum"?: string;
+  "x-exclusiveMinimum"?: string;
+  /** Unit of the numbers. */
+  "x-unit"?: string;
 }
 
 export interface Offer {
   label: string;
-  /** Its meaning, in a sentence. */
+  /** Its meaning and its range. */
   info: string;
+}
+
+/** Range of a field in words, as `at least 1 ms, at most 10 s`; empty where it has none. */
+export function rangeOf(schema: Schema): string {
+  const bounds = [
+    ["at least", schema["x-minimum"] ?? schema.minimum],
+    ["above", schema["x-exclusiveMinimum"] ?? schema.exclusiveMinimum],
+    ["at most", schema["x-maximum"] ?? schema.maximum],
+    ["below", schema.exclusiveMaximum],
+  ] as const;
+  const said = bounds.flatMap(([word, bound]) => (bound === undefined ? [] : [`${word} ${bound}${typeof bound === "number" && schema["x-unit"] ? ` ${schema["x-unit"]}` : ""}`]));
+  return said.join(", ");
 }
 
 /** Table of the last heading before a line: `[[ue.drb]]` gives `ue`, `drb`. */
@@ -55,8 +77,9 @@ export class Completion {
     const offers = new Map<string, Offer>();
     for (const { properties } of this.inside(path)) {
       for (const [label, schema] of Object.entries(properties ?? {})) {
-        const info = this.forms(schema).find(({ description }) => description !== undefined)?.description ?? "";
-        if (!offers.has(label)) offers.set(label, { label, info });
+        const meaning = this.forms(schema).find(({ description }) => description !== undefined)?.description ?? "";
+        const range = rangeOf(schema);
+        if (!offers.has(label)) offers.set(label, { label, info: range === "" ? meaning : `${meaning} Range: ${range}.` });
       }
     }
     return [...offers.values()].sort((a, b) => a.label.localeCompare(b.label));
