@@ -56,7 +56,16 @@ test("a knob turned is an override, turned back it is none", () => {
 
 test("laws of the knob are laws", () => {
   const laws = completion.values(["marker", "law"]).map(({ label }) => JSON.parse(label) as string);
-  for (const law of KNOBS.find(({ key }) => key === "marker.law")?.options.slice(1) ?? []) expect(laws).toContain(law);
+  for (const law of KNOBS.flatMap((knob) => ("options" in knob && knob.key === "marker.law" ? knob.options.slice(1) : []))) expect(laws).toContain(law);
+});
+
+test("a slider moves within the range of its field", () => {
+  const sliders = KNOBS.flatMap((knob) => ("options" in knob ? [] : [knob]));
+  expect(sliders.map(({ label }) => label)).toEqual(["SNR", "round trip", "duration", "seed"]);
+  for (const { label, min, max, step } of sliders) {
+    expect((max - min) % step, label).toBe(0);
+    expect(min, label).toBeLessThan(max);
+  }
 });
 
 test("there are six lessons, each with two figures at least", () => {

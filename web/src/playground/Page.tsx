@@ -5,7 +5,8 @@ import { type Fault, type Request, type Run, runOf } from "./answer.ts";
 import { Comparison, Expected } from "./Comparison.tsx";
 import { Editor } from "./Editor.tsx";
 import type { Engine } from "./engine.ts";
-import { command, KNOBS, turned, valueOf } from "./knobs.ts";
+import { Knobs } from "./Knobs.tsx";
+import { command } from "./knobs.ts";
 import { type Lesson, LESSONS } from "./lessons.ts";
 
 const FIRST: Request = { text: LESSONS[0]?.text ?? "", set: [] };
@@ -94,20 +95,7 @@ export function Page({ engine }: Props) {
       <section aria-label="Scenario to run">
         <h2>Scenario</h2>
         <Editor text={request.text} change={(text) => setRequest({ ...request, text })} faults={faultsOf} />
-        <div class="knobs">
-          {KNOBS.map(({ key, label, options }) => (
-            <label key={key}>
-              {label}
-              <select value={valueOf(request.set, key)} onChange={({ currentTarget }) => setRequest({ ...request, set: turned(request.set, key, currentTarget.value) })}>
-                {options.map((option) => (
-                  <option key={option} value={option}>
-                    {option === "" ? "as it stands" : option}
-                  </option>
-                ))}
-              </select>
-            </label>
-          ))}
-        </div>
+        <Knobs set={request.set} change={(set) => setRequest({ ...request, set })} />
         <pre class="command" tabIndex={0}>{command(request.set)}</pre>
         <div class="act">
           <button type="button" disabled={isBusy} onClick={() => void run(request, "a")}>

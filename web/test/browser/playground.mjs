@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { after, test } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
 import { instantiate } from "../../src/playground/simulator.js";
-import { findChromium, launch, open } from "./page.mjs";
+import { findChromium, launch, open, shot } from "./page.mjs";
 
 /** Threads begin at an address of the page's own. */
 const foreign = (/** @type {string[]} */ complaints) => complaints.filter((complaint) => !complaint.startsWith("request for blob:"));
@@ -70,6 +70,8 @@ if (chromium === undefined) {
       await page.keyboard.press("Control+A");
       await page.keyboard.insertText('name = "mine"\nduration = "3 s"\n[[ue]]\nname = "u"\n[[flow]]\nname = "f"\nue = "u"\nround_trip = "20 ms"\nsender = { controller = "prague" }\n');
       await page.getByLabel("law").selectOption("none");
+      await page.getByRole("slider", { name: "round trip" }).fill("40");
+      assert.match(await page.locator(".command").innerText(), /--set 'marker\.law=none' --set 'flow\.\*\.round_trip=40 ms'/);
       await page.getByRole("button", { name: "Run as A" }).click();
       const report = page.frameLocator("iframe.report");
       await report.getByRole("heading", { name: "mine" }).waitFor({ timeout: 20_000 });
@@ -78,8 +80,12 @@ if (chromium === undefined) {
       const linked = await open(browser, page.url());
       await linked.page.locator(".cm-content", { hasText: "mine" }).waitFor();
       assert.equal(await linked.page.getByLabel("law").inputValue(), "none");
+      assert.equal(await linked.page.getByRole("slider", { name: "round trip" }).getAttribute("aria-valuetext"), "40 ms");
+      await linked.page.getByRole("button", { name: "round trip as it stands" }).click();
+      assert.equal(await linked.page.locator(".command").innerText(), "tidemark run scenario.toml --set 'marker.law=none'");
       await linked.close();
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+      await page.screenshot({ path: shot(`playground-${colorScheme}-${width}`), fullPage: true });
       const { violations } = await new AxeBuilder({ page }).options({ preload: false }).analyze();
       assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`), []);
       assert.deepEqual(foreign(complaints), []);
