@@ -36,7 +36,7 @@ export interface RunResult {
   routers?: RouterResult[];
   /** Jain's index of the flows' rates: the mean over those intervals of the series in which at least two flows were active; absent if there were none. */
   jain?: number | null;
-  /** Events of a live cell in the order of their times. */
+  /** Events in the order of their times: what was done to a live cell, or handovers that a scenario sets. */
   events?: Event[];
   /** The whole scenario, as text, with overrides applied. */
   scenario: string;
@@ -80,7 +80,7 @@ export interface CellPlace {
   azimuth_deg: number;
 }
 
-/** Event of a live cell: an action that somebody took while it ran. */
+/** Event: an action that somebody took while a live cell ran, or a handover that a scenario sets. */
 export interface Event {
   /** Time since the start, the warm-up included. */
   t_s: number;

@@ -37,7 +37,7 @@ function capacityOf({ cell: { utilisation, throughput_mbps }, cells }: Report): 
   return throughput_mbps / utilisation;
 }
 
-/** Events of a live cell, links whose rate changed, and UEs that changed cells; in the order of time. */
+/** Events, links whose rate changed, and UEs that changed cells; in the order of time. */
 export function happenings({ events, t_s, series, routers, ues, cells }: Report): Happening[] {
   const done = events.map(({ t_s, event, ue, detail }) => ({ t_s, label: [event, ue, detail].filter((part) => part !== "").join(" ") }));
   const links = changes(series.routers.capacity_mbps, t_s, (router, rate) => `${routers[router]?.name} ${withUnit(figure(rate), "Mbit/s")}`);

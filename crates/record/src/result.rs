@@ -69,7 +69,7 @@ results! {
         /// absent if there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub jain: Option<f64> = decimals(6) [csv],
-        /// Events of a live cell in the order of their times.
+        /// Events in the order of their times: what was done to a live cell, or handovers that a scenario sets.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<Event>,
         /// Freezes of the flows' pictures, flow by flow; at most a thousand for each flow.
@@ -133,7 +133,7 @@ results! {
         pub azimuth_deg: f64 = decimals(1) [csv],
     }
 
-    /// Event of a live cell: an action that somebody took while it ran.
+    /// Event: an action that somebody took while a live cell ran, or a handover that a scenario sets.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Event {
         /// Time since the start, the warm-up included.

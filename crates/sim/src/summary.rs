@@ -1,8 +1,10 @@
 //! Result of a run: what its recorder says, with warnings.
 
 use tidemark_cell::{Radio, UeId};
-use tidemark_core::Instant;
-use tidemark_record::{Counters, Description, FlowDescription, RouterDescription, RunResult, bearers};
+use tidemark_core::{Duration, Instant};
+use tidemark_record::{
+    Counters, Description, Event, EventKind, FlowDescription, RouterDescription, RunResult, bearers,
+};
 
 use crate::flow::Flow;
 use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
@@ -68,10 +70,24 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: O
         scenario: &scenario.text,
     };
     let mut result = run.recorder.result(&description, &run.counters(now, radio));
+    result.events = handovers(scenario, &ues, now);
     result.warnings = scenario.warnings();
     result.warnings.extend(broken_guarantees(scenario, &result.bearers));
     result.warnings.extend(limited_by_buffers(&result.flows));
     result
+}
+
+/// Handovers that the scenario set up to `end`, in the order of their times.
+fn handovers(scenario: &Scenario, ues: &[NamedUe], end: Instant) -> Vec<Event> {
+    let mut set: Vec<_> = scenario.handovers().filter(|(_, at)| Instant::ZERO + *at <= end).collect();
+    set.sort_by_key(|(ue, at)| (*at, *ue));
+    let event = |(ue, at): (UeId, _)| Event {
+        t_s: Duration::as_secs_f64(at),
+        event: EventKind::Handover,
+        ue: Some(ues[ue.0 as usize].name.clone()),
+        detail: None,
+    };
+    set.into_iter().map(event).collect()
 }
 
 /// Names of the flow with this number, and its law: of its bearer, or of the routers on the way of its data.

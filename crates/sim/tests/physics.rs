@@ -165,3 +165,13 @@ fn marks_are_a_flows_whether_packets_or_acknowledgements_carry_them() {
         }
     }
 }
+
+#[test]
+fn handovers_that_a_scenario_sets_are_events_of_its_run() {
+    let sender = "flow.0.sender={ controller = \"cubic\" }";
+    let set =
+        [sender, "ue.0.count=2", "ue.0.handovers=[\"1500 ms\", \"500 ms\", \"9 s\"]", "duration=2 s", "warmup=1 s"];
+    let result = run(FIXED, &set);
+    let events: Vec<_> = result.events.iter().map(|event| (event.t_s, event.ue.as_deref().unwrap())).collect();
+    assert_eq!(events, [(0.5, "ue-1"), (0.5, "ue-2"), (1.5, "ue-1"), (1.5, "ue-2")]);
+}

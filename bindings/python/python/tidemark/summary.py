@@ -321,7 +321,7 @@ class LiveResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Event of a live cell: an action that somebody took while it ran."""
+    """Event: an action that somebody took while a live cell ran, or a handover that a scenario sets."""
 
     t_s: float
     """Time since the start, the warm-up included. Unit: s."""
@@ -410,6 +410,6 @@ class RunResult:
     jain: float | None = None
     """Jain's index of the flows' rates: the mean over those intervals of the series in which at least two flows were active; absent if there were none."""
     events: list[Event] | None = None
-    """Events of a live cell in the order of their times."""
+    """Events in the order of their times: what was done to a live cell, or handovers that a scenario sets."""
     scenario: str
     """The whole scenario, as text, with overrides applied."""

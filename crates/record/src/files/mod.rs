@@ -291,7 +291,7 @@ mod tests {
         ("flows.buffer_limited", "a warning says it where it is much"),
         ("flows.gave_way", "what a live session says of a sender, which no run in virtual time has"),
         ("routers.tdq_s", "tdq.csv has a row for each of its pairs"),
-        ("events", "notes of when somebody did something to a live cell"),
+        ("events", "notes of when something was done to a cell"),
         ("live", "the state of the machine that ran a live cell, once"),
     ];
 
