@@ -24,7 +24,7 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// Prints a line about each scenario, or the whole scenario, and its warnings. Prints a line about the points of a study. Checks all files.
+    /// Prints a line about each scenario with what a run of it takes, or the whole scenario, and its warnings. Prints a line about the points of a study. Checks all files.
     ///
     /// # Errors
     /// An invalid scenario or point. All errors but the last are printed here.
@@ -49,7 +49,7 @@ impl Check {
             }
             say!("{}", scenario.resolved().into_diagnostic()?.trim_end());
         } else {
-            say!("{name}: {}", scenario.outline());
+            say!("{name}: {}, about {}", scenario.outline(), scenario.cost());
         }
         warn(&scenario.warnings());
         Ok(())

@@ -6,6 +6,7 @@
 
 mod check;
 mod copies;
+mod cost;
 pub mod diagnostic;
 mod flow;
 mod form;
@@ -32,6 +33,7 @@ pub use tidemark_record::{Direction, NamedUe};
 use tidemark_router::RouterConfig;
 
 pub use copies::MAX_UES;
+pub use cost::Cost;
 pub use diagnostic::ScenarioError;
 pub use flow::{Flow, NamedFlow};
 pub use overrides::OverrideError;
