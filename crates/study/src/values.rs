@@ -86,10 +86,10 @@ impl Values {
         let count = |text: &str| text.trim().parse::<u64>().ok().filter(|count| *count >= 2);
         let is_above_zero = first > 0.0 && last > 0.0;
         let (by, count) = if let Some(text) = step.strip_prefix("*:") {
-            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a number of values of 2 or more")))?;
+            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a count of at least 2 values")))?;
             (Step::Multiply((last / first).powf(1.0 / (count - 1) as f64)), count)
         } else if let Some(text) = step.strip_prefix(':') {
-            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a number of values of 2 or more")))?;
+            let count = count(text).ok_or_else(|| wrong(format!("`{step}` is not a count of at least 2 values")))?;
             (Step::Add((last - first) / (count - 1) as f64), count)
         } else {
             let by = number(&step[1..]).ok_or_else(|| wrong(format!("`{step}` is not a step")))?;
@@ -226,7 +226,7 @@ mod tests {
             ("1..9*-2", "does not lead"),
             ("1..9*1", "does not lead"),
             ("a..b+1", "numbers"),
-            ("1..9:1", "count of 2"),
+            ("1..9:1", "at least 2 values"),
             ("5 ms..5 ms:3", "both ends are 5"),
             (",", "no value"),
         ] {
