@@ -32,7 +32,7 @@ _ERRORS = (ConfigError, ProgramError, RefusedError, SwitchError, ChannelError, L
 
 
 def _quantity(parse: Callable[[object], float]) -> Callable[[str], str]:
-    """Check of an argument with a unit, whose error argparse shows with the argument. The text is kept as it is, to be passed on."""
+    """Check of an argument with a unit. argparse shows its error with the argument. The text is passed on as it is."""
 
     def check(text: str) -> str:
         try:

@@ -7,7 +7,10 @@ use tidemark_router::RouterConfig;
 
 /// The routers that a flow passes in one direction: one name, or several in the order in which its packets meet them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected the name of a [[router]], or a list of names in the order in which packets meet them")]
+#[serde(
+    untagged,
+    expecting = "expected the name of a [[router]], or a list of names in the order in which packets meet them"
+)]
 pub enum RouterPath {
     /// One router.
     One(String),

@@ -213,7 +213,10 @@ fn bad_studies_are_refused_with_what_would_be_right() {
         (STUDY.replace("\"10 ms..40 ms*2\"", "\"1 ms..1000000000 ms+1\""), "has 6000000000 runs"),
         (STUDY.replace("marker.law\"", "ue.0.count\"").replace("\"none\", \"l4span\"", "1.5"), "ue.0.count"),
         (format!("flows = [\"x\"]\n{STUDY}"), "flows.0: no [[flow]] is called `x`: use flow"),
-        (format!("until_ci = {{ within = \"0 %\" }}\n{STUDY}"), "until_ci.within: `0 %` is not a share between 0 and 1"),
+        (
+            format!("until_ci = {{ within = \"0 %\" }}\n{STUDY}"),
+            "until_ci.within: `0 %` is not a share between 0 and 1",
+        ),
         (format!("until_ci = {{ within = \"5\" }}\n{STUDY}"), "until_ci.within: `5` is not a share between 0 and 1"),
         (
             format!("find = {{ key = \"users\", until = \"jain > 1\" }}\n{STUDY}"),

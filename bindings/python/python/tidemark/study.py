@@ -52,8 +52,8 @@ class Study:
     ) -> None:
         """Makes a study of a scenario: a file, a TOML text or a dict. docs/guide/studies.md explains its parts.
 
-        `vary` crosses its keys, the keys of a group of `zip` change together, and `case` names combinations. The default `metrics`
-        are those that most people need. `series` keeps the series of every run.
+        `vary` crosses its keys, the keys of a group of `zip` change together, and `case` names combinations. The
+        default `metrics` are those that most people need. `series` keeps the series of every run.
 
         `law` and `controllers` replace the scenario's in every run, as in `run`. The key of a run includes a hash of
         their code and everything that it refers to, so runs of changed code are repeated.
