@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
+use tidemark_core::words::in_toml;
 use tidemark_core::{Instant, Stream};
 use tidemark_marker::path::{DrbId, SetupError};
 use tidemark_marker::{MarkerConfig, Policy, SnLength};
@@ -81,10 +82,16 @@ pub unsafe extern "C" fn tidemark_policy_new(
 }
 
 fn parse(text: &CStr) -> Result<Policy, String> {
-    let text = text.to_str().map_err(|error| error.to_string())?;
-    let policy: Policy = toml::from_str(text).map_err(|error| error.to_string())?;
+    let text = text.to_str().map_err(|error| format!("the text is no UTF-8 after {} bytes", error.valid_up_to()))?;
+    let policy: Policy = toml::from_str(text).map_err(|error| at_its_line(text, &error))?;
     policy.validate().map_err(|error| error.to_string())?;
     Ok(policy)
+}
+
+/// Message of the reader with its line, in the words of a scenario.
+fn at_its_line(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, in_toml(error.message()))
 }
 
 /// Writes as much of a message as there is room for.

@@ -20,6 +20,8 @@ pub mod units;
 
 #[cfg(feature = "serde")]
 mod text;
+#[cfg(feature = "words")]
+pub mod words;
 
 pub use bounds::{Bounded, Range};
 pub use config::ConfigError;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde_json::Value;
+pub use tidemark_core::words::in_toml;
 
 use crate::Scenario;
 use crate::schema::schema;
@@ -21,69 +22,6 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
     match toml::from_str::<Scenario>(&corrected) {
         Err(error) if error.span().is_some_and(|at| at.start == span.start) => Some(in_toml(error.message())),
         _ => Some(format!("must be text: write \"{value}\"")),
-    }
-}
-
-/// Message of the TOML reader, with a scenario's words for Rust's types, and with the name that was probably meant.
-pub fn in_toml(message: &str) -> String {
-    if let Some(said) = message.strip_suffix(", there are no fields") {
-        return format!("{said}: only the name can be set");
-    }
-    if message == "invalid IPv4 address syntax" {
-        return "must be an IPv4 address, as in \"192.0.2.1\"".into();
-    }
-    let Some((said, wanted)) = message.rsplit_once(", expected ") else { return message.into() };
-    if let Some(rest) = said.strip_prefix("unknown variant ") {
-        return with_meant(&format!("unknown name {rest}"), wanted);
-    }
-    if said.starts_with("unknown field ") {
-        return with_meant(said, wanted);
-    }
-    let right = match wanted {
-        "f32" | "f64" => "a number",
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" | "usize" => "a whole number from 0 on",
-        "i8" | "i16" | "i32" | "i64" => "a whole number",
-        "a boolean" => "true or false",
-        "a sequence" => "an array, as in [1, 2]",
-        "a string" => "text in quotes",
-        "variant identifier" => "a name in quotes",
-        "a map" => "a table",
-        _ if wanted.starts_with("struct ") => "a table",
-        _ => wanted,
-    };
-    match found(said) {
-        Some(found) => format!("must be {right}, not {found}"),
-        None => format!("{said}, expected {right}"),
-    }
-}
-
-/// Value in the words of TOML, where the reader says that its type or value can't be.
-fn found(said: &str) -> Option<&str> {
-    let value = said.strip_prefix("invalid type: ").or_else(|| said.strip_prefix("invalid value: "))?;
-    Some(match value {
-        "sequence" => "an array",
-        "map" => "a table",
-        _ => match value.strip_prefix("string ") {
-            Some(text) => text,
-            // `integer `5``, `floating point `1.5``, `boolean `true``
-            None => value.split('`').nth(1).unwrap_or(value),
-        },
-    })
-}
-
-/// Names alike by more than this are taken for one with a slip of the hand: `tyde` and `tide` are by 0.85.
-const ALIKE: f64 = 0.8;
-
-/// Joins what is wrong and what is wanted, both with names in backquotes, by the wanted name that is most like the wrong one.
-fn with_meant(said: &str, wanted: &str) -> String {
-    let name = said.split('`').nth(1).unwrap_or_default();
-    let alike = wanted.split('`').skip(1).step_by(2).map(|other| (strsim::jaro_winkler(name, other), other));
-    match alike.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((likeness, meant)) if likeness > ALIKE => format!("{said}: did you mean `{meant}`? Expected {wanted}"),
-        _ => format!("{said}, expected {wanted}"),
     }
 }
 

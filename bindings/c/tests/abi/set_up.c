@@ -27,7 +27,12 @@ void policies(void)
   CHECK(policy == NULL && strstr(problem, "beta") != NULL);
   IS(BAD_CONFIG, tidemark_policy_new("otherwise = { law = 'red' }", &policy, problem, sizeof problem));
   CHECK(strstr(problem, "l4span") != NULL);
+  IS(BAD_CONFIG, tidemark_policy_new("\n[otherwise]\nlaw = 'l4spam'\n", &policy, problem, sizeof problem));
+  CHECK(strstr(problem, "line 2: unknown name `l4spam`: did you mean `l4span`? Expected one of") == problem);
+  IS(BAD_CONFIG, tidemark_policy_new("[[rules]]\nfive_qi = 'nine'\n", &policy, problem, sizeof problem));
+  CHECK(strcmp(problem, "line 2: must be a whole number from 0 to 255, not \"nine\"") == 0);
   IS(BAD_CONFIG, tidemark_policy_new("\xFF", &policy, problem, sizeof problem));
+  CHECK(strcmp(problem, "the text is no UTF-8 after 0 bytes") == 0);
 
   /* Room for three letters and the zero. */
   memset(problem, 'x', sizeof problem);
