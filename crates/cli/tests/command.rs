@@ -128,6 +128,12 @@ fn arguments_are_answered_in_words_of_ours() {
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains("expected a whole number"), "{said}");
     }
+    let below = tidemark(&["run", "x.toml", "--seeds", "-1"]);
+    let said = text(&below.stderr);
+    assert!(
+        below.status.code() == Some(2) && said.contains("takes a number below zero") && !said.contains("tip"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -455,10 +461,14 @@ fn a_scenario_comes_from_the_standard_input_and_results_go_to_a_program() {
     assert!(checked.contains("`short`: 2 s of 1 UEs and 1 flows"), "{checked}");
     assert!(checked.contains("about 0.01 s of a processor, 20 MB of memory, 1 MB of files"), "{checked}");
     let out = folder.path().join("out").display().to_string();
-    let run = |format: &str| piped(&["run", "-", "--quiet", "--format", format, "--out", &out]);
+    let run = |format: &str| piped(&["run", "-", "--format", format, "--out", &out]);
     assert_eq!(run("json"), fs::read_to_string(format!("{out}/summary.json")).unwrap());
     assert_eq!(run("csv"), fs::read_to_string(format!("{out}/flows.csv")).unwrap());
-    assert_eq!(run("table"), "");
+    assert_eq!(piped(&["run", "-", "--quiet", "--out", &out]), "");
+    for more in [&["--seeds", "2"][..], &["--vary", "seed=1,2"]] {
+        let rows = piped(&[&["run", "-", "--format", "json", "--out", &format!("{out}{}", more[0])], more].concat());
+        assert!(serde_json::from_str::<serde_json::Value>(&rows).is_ok(), "{rows}");
+    }
     // The tables are there once more for a folder that was written before.
     let said = text(&tidemark(&["report", &out]).stdout);
     assert!(said.contains("bytes sent = delivered + dropped + queued") && said.contains("report.html"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Level of detail of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Level {
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
+/// True once standard output has data.
+static HAS_DATA: AtomicBool = AtomicBool::new(false);
 
 /// Sets the level of detail from now on.
 pub fn set_level(level: Level) {
@@ -27,12 +29,12 @@ pub fn shows(level: Level) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
-/// Prints a line like `println!`, unless the level is quiet. A closed reader is no error.
+/// Prints a line like `println!`, unless the level is quiet; after data on standard error. A closed reader is no error.
 #[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {
         if $crate::print::shows($crate::print::Level::Normal) {
-            $crate::print::line(format_args!($($part)*));
+            $crate::print::sentence(format_args!($($part)*));
         }
     };
 }
@@ -57,8 +59,17 @@ macro_rules! detail {
     };
 }
 
+/// Prints a line for people, on standard error where standard output has data for a program.
+pub fn sentence(text: Arguments<'_>) {
+    if HAS_DATA.load(Ordering::Relaxed) {
+        eprintln!("{text}");
+    } else {
+        line(text);
+    }
+}
+
 /// Prints one line. A closed reader is no error; any other error ends the program with exit code 2.
-pub fn line(text: Arguments<'_>) {
+fn line(text: Arguments<'_>) {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             eprintln!("standard output can't be written: {error}");
@@ -70,5 +81,6 @@ pub fn line(text: Arguments<'_>) {
 
 /// Prints data as it is, for another program.
 pub fn data(text: &str) {
+    HAS_DATA.store(true, Ordering::Relaxed);
     line(format_args!("{}", text.strip_suffix('\n').unwrap_or(text)));
 }
