@@ -44,7 +44,7 @@ impl Price {
     pub(super) fn sentence(&self) -> Option<String> {
         let percent = self.empty()? * 100.0;
         Some(format!(
-            "marks: {percent:.0} % of the downlink's resource blocks were empty while the law marked; `tidemark test` compares this with a session without marks"
+            "marks: {percent:.0} % of the downlink's resource blocks were empty while the law marked; only a second session shows what a longer queue fills: `tidemark test` runs one without marks"
         ))
     }
 }
@@ -64,6 +64,8 @@ mod tests {
         price.add(1_000, 720, true);
         price.add(1_000, 100, true);
         assert_eq!(price.empty(), Some(0.28));
-        assert!(price.sentence().is_some_and(|said| said.starts_with("marks: 28 % of the downlink's resource blocks")));
+        let said = price.sentence().unwrap();
+        assert!(said.starts_with("marks: 28 % of the downlink's resource blocks"), "{said}");
+        assert!(said.contains("only a second session shows what a longer queue fills"), "{said}");
     }
 }

@@ -126,8 +126,8 @@ fn answer(socket: &EcnSocket) -> ! {
 
 /// Sends probes and gives the outcome of each codepoint.
 fn probe(to: &str) -> Result<Vec<Outcome>> {
-    let to =
-        to.to_socket_addrs().map_err(|error| miette!("{to}: {error}"))?.next().ok_or(miette!("{to}: no address"))?;
+    let mut addresses = to.to_socket_addrs().map_err(|error| miette!("{to}: {error}: write HOST:PORT"))?;
+    let to = addresses.next().ok_or_else(|| miette!("{to}: no address"))?;
     let socket = EcnSocket::bind(0).map_err(|error| miette!("{error}"))?;
     let mut seen = [[None; PROBES as usize]; CODEPOINTS.len()];
     for number in 0..PROBES {
