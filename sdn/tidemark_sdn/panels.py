@@ -1,4 +1,4 @@
-"""Pages with the plots of Tidemark's report: the page from `make web`, filled with content and data."""
+"""Pages with the drawings of Tidemark's report: the page from `make web`, filled with content and data."""
 
 import json
 import re
@@ -11,10 +11,12 @@ Points = Sequence[tuple[float, float]]
 
 PLOTS = '<h2>Over time</h2><div id="plots"></div>'
 """Place of the plots in a page's content."""
+TOPOLOGY = '<div id="topology"></div>'
+"""Place of the drawing of switches and links."""
 # Digits of drawn values; more would only enlarge the file.
 _DIGITS = 6
 _WITHOUT = (
-    "<p>There are no plots: this package was installed from a folder in which <code>make web</code> had not run.</p>"
+    "<p>There are no drawings: this package was installed from a folder in which <code>make web</code> had not run.</p>"
 )
 
 
@@ -27,16 +29,28 @@ class Picture:
     queues: Mapping[str, Points]
 
 
-def page(title: str, content: str, pictures: Sequence[Picture]) -> str:
-    """The page with its content, and the pictures at `PLOTS` in it."""
+@dataclass(frozen=True)
+class Topology:
+    """Switches by name, and whether each is connected with its agent; loads of the links between two of them."""
+
+    switches: Mapping[str, bool]
+    loads: Mapping[tuple[str, str], float]
+
+
+def page(title: str, content: str, pictures: Sequence[Picture] = (), topology: Topology | None = None) -> str:
+    """The page with its content, the pictures at `PLOTS` in it, and the topology at `TOPOLOGY`."""
     built = files("tidemark_sdn") / "network.html"
     if not built.is_file():
         template = '<!doctype html><html lang="en"><meta charset="utf-8"><title>{{title}}</title>{{content}}</html>\n'
-        content = content.replace(PLOTS, _WITHOUT)
+        content = content.replace(PLOTS if PLOTS in content else TOPOLOGY, _WITHOUT)
     else:
         template = built.read_text(encoding="utf-8")
     queues = list(dict.fromkeys(queue for picture in pictures for queue in picture.queues))
-    drawn = {"queues": queues, "pictures": [_drawn(picture, queues) for picture in pictures]}
+    drawn = {
+        "queues": queues,
+        "pictures": [_drawn(picture, queues) for picture in pictures],
+        "topology": topology and _joined(topology),
+    }
     # A switch's name must not end the script.
     panels = json.dumps(drawn, separators=(",", ":")).replace("<", "\\u003c")
     parts = {"title": escape(title), "content": content, "panels": panels}
@@ -56,3 +70,16 @@ def _drawn(picture: Picture, queues: Sequence[str]) -> dict[str, object]:
             row.append(None if last is None else float(f"{last:.{_DIGITS}g}"))
         rows.append(row)
     return {"title": picture.title, "unit": picture.unit, "t_s": [round(at, _DIGITS) for at in times], "rows": rows}
+
+
+def _joined(topology: Topology) -> dict[str, object]:
+    """The topology with its links as pairs of places in the list of switches."""
+    places = {name: place for place, name in enumerate(topology.switches)}
+    return {
+        "switches": [{"name": name, "connected": connected} for name, connected in topology.switches.items()],
+        "links": [
+            {"ends": [places[first], places[second]], "load": load}
+            for (first, second), load in sorted(topology.loads.items())
+            if first in places and second in places
+        ],
+    }

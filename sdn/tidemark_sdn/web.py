@@ -8,7 +8,8 @@ from typing import Any
 from tidemark_sdn.metrics import exposition
 from tidemark_sdn.page import page
 
-_REFRESH = 2.0
+# Seconds after which a browser loads the page again.
+_REFRESH = 2
 # Limits of a request's line and header fields in bytes and seconds. Longer or slower requests get no answer.
 _MAX_REQUEST = 8192
 _PATIENCE = 5.0
@@ -50,13 +51,14 @@ class WebServer:
         if method != "GET":
             return _response("405 Method Not Allowed", "text/plain", "read only: GET\n")
         if path == "/":
-            return _response("200 OK", "text/html; charset=utf-8", page(self._status(), refresh=_REFRESH))
+            return _response("200 OK", "text/html; charset=utf-8", page(self._status()), f"Refresh: {_REFRESH}\r\n")
         if path == "/metrics":
             return _response("200 OK", "text/plain; version=0.0.4", exposition(self._status()))
         return _response("404 Not Found", "text/plain", "there are / and /metrics\n")
 
 
-def _response(status: str, kind: str, text: str) -> bytes:
+def _response(status: str, kind: str, text: str, more: str = "") -> bytes:
+    """The response, with more header fields if there are any."""
     body = text.encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return head.encode() + body
+    fields = f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n{more}"
+    return f"HTTP/1.1 {status}\r\n{fields}\r\n".encode() + body

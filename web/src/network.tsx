@@ -1,8 +1,9 @@
-/** The page of a transport network, which `tidemark-sdn` fills: its queues over time as a report's plots. */
+/** The page of a transport network, which `tidemark-sdn` fills: its switches and links, and its queues over time. */
 
 import { render } from "preact";
 import { Ensemble } from "./ensemble.ts";
 import { Wide } from "./parts/Stacks.tsx";
+import { type Network, Switches } from "./parts/Switches.tsx";
 import type { Picture } from "./picture.ts";
 import type { Rows } from "./read.ts";
 import "./style.css";
@@ -13,10 +14,14 @@ import { View } from "./view.ts";
 interface Panels {
   queues: string[];
   pictures: { title: string; unit: string; t_s: number[]; rows: Rows }[];
+  /** Null where a page has no drawing of the network. */
+  topology: Network | null;
 }
 
 startTheme();
-const { queues, pictures } = JSON.parse(document.getElementById("panels")?.textContent ?? "") as Panels;
+const { queues, pictures, topology } = JSON.parse(document.getElementById("panels")?.textContent ?? "") as Panels;
+const ring = document.getElementById("topology");
+if (ring !== null && topology !== null) render(<Switches {...topology} />, ring);
 const place = document.getElementById("plots");
 if (place !== null && pictures.length > 0) {
   const until = Math.max(...pictures.map(({ t_s }) => t_s.at(-1) ?? 0));
