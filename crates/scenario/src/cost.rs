@@ -16,8 +16,8 @@ const ROW_MB: f64 = 500e-6;
 const TABLES_MB: f64 = 1.0;
 const WRITTEN_ROW_MB: f64 = 145e-6;
 
-/// Estimate of what a simulation takes, half to twice of what was measured on a processor of 2.5 GHz. Its text has one
-/// digit of each.
+/// Estimate of what a simulation takes, within a factor of three of what was measured on a processor of 2.5 GHz
+/// (results/performance/estimate.csv). Its text has one digit of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// Time of a processor in seconds.
