@@ -174,7 +174,7 @@ export const CELL_COLUMNS: Column<Cell>[] = [
   { group: "", head: "Rate (Mbit/s)", value: (c) => c.throughput_mbps, show: fixed(2), first: true },
   { group: "", head: "PRB used (%)", value: (c) => c.utilisation, show: percent(1), first: true, worst: true },
   { group: "UEs", head: "mean", value: (c) => c.ues, show: fixed(1), first: true },
-  { group: "UEs", head: "handed in", value: (c) => c.handovers, show: count, first: true },
+  { group: "UEs", head: "handovers in", value: (c) => c.handovers, show: count, first: true },
   { group: "UEs", head: "satisfied (%)", value: (c) => c.satisfied, show: percent(1), first: true },
 ];
 

@@ -116,7 +116,7 @@ export function cellPictures(report: Report): Picture[] {
     { id: "cell-load", title: "Load", yLabel: "PRB used (%)", rows: share, top: 100 },
     { id: "cell-rate", title: "Throughput", yLabel: "rate (Mbit/s)", rows: series.throughput_mbps },
     { id: "cell-ues", title: "UEs", yLabel: "UEs", rows: series.ues, show: plain },
-    { id: "cell-handovers", title: "Handovers", yLabel: `UEs handed in per ${perInterval(report.t_s)}`, rows: series.handovers, show: plain },
+    { id: "cell-handovers", title: "Handovers", yLabel: `handovers to the cell per ${perInterval(report.t_s)}`, rows: series.handovers, show: plain },
   ]);
 }
 

@@ -49,7 +49,7 @@ export const HOP: Kind<HopNow, WayNow> = {
   ],
   columns: COLUMNS,
   drawn: [
-    { field: "carried_bytes", title: "Carried, and the link's rate", yLabel: "rate (Mbit/s)", perSecond: 8e-6, ceiling: "rate_mbps" },
+    { field: "carried_bytes", title: "Throughput, and the link's rate", yLabel: "rate (Mbit/s)", perSecond: 8e-6, ceiling: "rate_mbps" },
     { field: "queue_p95_ms", title: "Queue delay", yLabel: "95th percentile (ms)" },
     { field: "marked", title: "Marks", yLabel: "packets per s", perSecond: 1 },
     { field: "dropped", title: "Drops", yLabel: "packets per s", perSecond: 1 },

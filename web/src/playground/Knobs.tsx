@@ -31,7 +31,7 @@ function Chosen({ knob: { label, options }, value, turn }: Turned<Choice>) {
       <select value={value} onChange={({ currentTarget }) => turn(currentTarget.value)}>
         {options.map((option) => (
           <option key={option} value={option}>
-            {option === "" ? "as it stands" : option}
+            {option === "" ? "as in the scenario" : option}
           </option>
         ))}
       </select>
@@ -43,7 +43,7 @@ function Chosen({ knob: { label, options }, value, turn }: Turned<Choice>) {
 function Slid({ knob: { label, unit, suffix, min, max, step }, value, turn }: Turned<Slider>) {
   const isSet = value !== "";
   const number = Number.parseFloat(value);
-  const said = isSet ? `${number} ${unit}`.trim() : "as it stands";
+  const said = isSet ? `${number} ${unit}`.trim() : "as in the scenario";
   return (
     <div class="knob">
       <label>
@@ -52,7 +52,7 @@ function Slid({ knob: { label, unit, suffix, min, max, step }, value, turn }: Tu
       </label>
       <output>{said}</output>
       {isSet && (
-        <button type="button" aria-label={`${label} as it stands`} onClick={() => turn("")}>
+        <button type="button" aria-label={`${label} as in the scenario`} onClick={() => turn("")}>
           ×
         </button>
       )}

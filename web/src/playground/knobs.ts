@@ -1,13 +1,13 @@
 /** What people change first, and the overrides that it comes to. */
 
-/** Choice among a few values; an empty one leaves the scenario as it stands. */
+/** Choice among a few values; an empty one leaves the scenario as it is. */
 export interface Choice {
   key: string;
   label: string;
   options: readonly string[];
 }
 
-/** Slider over a range of numbers. It leaves the scenario as it stands until it is moved. */
+/** Slider over a range of numbers. It leaves the scenario as it is until it is moved. */
 export interface Slider {
   key: string;
   label: string;

@@ -29,7 +29,7 @@ export function picturesOf({ t_s, streams }: History): Picture[] {
   const picture = (id: keyof Now, title: string, yLabel: string, more: Partial<Picture> = {}): Picture => ({ ...common, id, title, yLabel, rows: streams[id], ...more });
   return [
     picture("sent_mbps", "Rate sent, and the controller's target", "rate (Mbit/s)", { ceilings: streams.target_mbps, show: fixed(2) }),
-    picture("delay_p95_ms", "Frame delay, from drawn to shown", "95th percentile (ms)", { delay: true }),
+    picture("delay_p95_ms", "Frame delay, from drawing to display", "95th percentile (ms)", { delay: true }),
     picture("rtt_ms", "Round trip", "RTT (ms)", { delay: true }),
     picture("marks_per_s", "Marks", "packets per s"),
     picture("freezes", "Freezes", "since the start", { show: plain }),

@@ -81,7 +81,7 @@ if (chromium === undefined) {
       await linked.page.locator(".cm-content", { hasText: "mine" }).waitFor();
       assert.equal(await linked.page.getByLabel("law").inputValue(), "none");
       assert.equal(await linked.page.getByRole("slider", { name: "round trip" }).getAttribute("aria-valuetext"), "40 ms");
-      await linked.page.getByRole("button", { name: "round trip as it stands" }).click();
+      await linked.page.getByRole("button", { name: "round trip as in the scenario" }).click();
       assert.equal(await linked.page.locator(".command").innerText(), "tidemark run scenario.toml --set 'marker.law=none'");
       await linked.close();
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
