@@ -11,6 +11,7 @@ which is shown whole. Everything else on a page is written by hand. Python's own
 
 import argparse
 import csv
+import math
 import pathlib
 import re
 import statistics
@@ -213,11 +214,88 @@ def rfc8867() -> Cells:
         yield controller, *cells, misses
 
 
+CONTROLLERS = {"scream": "SCReAM v2", "prague": "UDP Prague", "sl4s": "sL4S", "cl4s": "cL4S", "l4s-cc": "L4S-CC", "gcc": "GCC"}
+"""Controllers as pages call them."""
+
+
+def spread(rows: list[dict[str, str]], key: str, digits: int = 0) -> str:
+    """Gives the lowest and the highest value of a column, once if both read the same."""
+    values = [float(row[key]) for row in rows]
+    return " to ".join(dict.fromkeys(f"{end:.{digits}f}" for end in (min(values), max(values))))
+
+
+def streams() -> Cells:
+    """Streams to a browser without L4S and with it, in pairs of one seed."""
+    columns = {"rate_mbps": 1, "queue_p95_ms": 0, "frame_p50_ms": 0, "freezes": 0}
+    yield "controller, L4S", "Mbit/s", "queue p95, ms", "frame delay p50, ms", "freezes"
+    runs = groups(data.table("interop/streams.csv"), "controller", "l4s")
+    for controller, name in CONTROLLERS.items():
+        pairs = [runs.get((controller, l4s), []) for l4s in "01"]
+        both = {row["run"] for row in pairs[0]} & {row["run"] for row in pairs[1]}
+        for rows, state in zip(pairs, ("off", "on"), strict=True) if both else ():
+            of = [row for row in rows if row["run"] in both]
+            yield f"{name}, {state}", *(spread(of, column, digits) for column, digits in columns.items())
+
+
+def al4s_live() -> Cells:
+    """A paper's single flow to a browser, and in the simulator."""
+    columns = {"utilisation_percent": 0, "tdq_20_ms_s": 1, "queue_p95_ms": 0}
+    yield "controller", "used, %", "simulated", "over 20 ms, s", "simulated", "queue p95, ms", "simulated"
+    runs = groups(data.table("interop/al4s-live.csv"), "source", "controller")
+    for controller, name in CONTROLLERS.items():
+        if ("live", controller) in runs:
+            yield name, *(spread(runs[source, controller], column, digits)
+                          for column, digits in columns.items() for source in ("live", "simulated"))
+
+
+CANDIDATES = {
+    "4 ms one way, at once, capability, headers once, whole slots": ("4", "at once", "capacity", "True", "whole"),
+    "the same, groups of resource blocks": ("4", "at once", "capacity", "True", "groups"),
+    "4 ms, at once, what was delivered, headers once": ("4", "at once", "delivered", "True", "whole"),
+    "4 ms, at once, capability, all headers": ("4", "at once", "capacity", "False", "whole"),
+    "10 ms, paced, delivered, headers once, groups": ("10", "paced", "delivered", "True", "groups"),
+    "10 ms, paced, delivered, all headers, as it was": ("10", "paced", "delivered", "False", "whole"),
+}
+"""Candidates for what the thesis leaves open, of which its page shows the distance."""
+
+
+def anbr_candidates() -> Cells:
+    """Distance of each candidate from the thesis' tables: on the rows to choose on, and on the others."""
+    yield "candidate", "rows to choose on", "the others"
+    runs = groups(data.table("papers/readings/anbr.csv"), "wire_ms", "frames", "estimate", "headers", "slots", "half")
+    for name, candidate in CANDIDATES.items():
+        distances = [statistics.fmean(abs(math.log(float(row[of]) / float(row[f"published_{of}"])))
+                                      for row in runs[*candidate, half] for of in ("owd_ms", "mbps"))
+                     for half in ("choosing", "reporting")]
+        yield name, *(f"{distance:.3f}" for distance in distances)
+
+
+RADIOS = {
+    "*published*": "*published*",
+    "64QAM, one antenna": "64QAM, one antenna",
+    "64QAM, four": "64QAM, four",
+    "256QAM, four": "256QAM, four, as here",
+    "256QAM, four, less 1.75 dB": "256QAM, four, less 1.75 dB (LTE's codebook)",
+    "256QAM, four, less 6 dB": "256QAM, four, less 6 dB (no feedback)",
+}
+"""Radios that Brunello's page shows, in its words."""
+
+
+def brunello_radio() -> Cells:
+    """Rates with each radio that the paper's sentences allow."""
+    rows = {row["radio"]: row for row in data.table("papers/tried/brunello/radio.csv")}
+    columns = ("table IV, Mbit/s", "table V, Mbit/s")
+    yield "radio", *columns
+    for radio, name in RADIOS.items():
+        yield name, *(rows[radio][column] for column in columns)
+
+
 FINDINGS: dict[str, Callable[[], Cells]] = {
     of.__name__: of for of in (gate, front, choosing, senders, live, sdn, controllers, limits, performance)
 }
 """Findings below docs/measured whose table is made here."""
-TABLES = {**FINDINGS, reports.__name__: reports, overload.__name__: overload, rfc8867.__name__: rfc8867}
+OTHERS = (reports, overload, rfc8867, streams, al4s_live, anbr_candidates, brunello_radio)
+TABLES = {**FINDINGS, **{of.__name__: of for of in OTHERS}}
 
 
 def whole(name: str) -> Cells:
