@@ -196,16 +196,17 @@ impl Shard {
     fn count_router_drops(&mut self, now: Instant, router: usize) {
         while let Some(packet) = self.routers[router].take_dropped() {
             self.recorder.handle(now, Recorded::RouterDropped { router });
-            self.count_drop(now, &packet);
+            self.count_drop(now, packet);
         }
     }
 
-    fn count_drop(&mut self, at: Instant, packet: &Packet<Stamped>) {
+    fn count_drop(&mut self, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
         self.flows[index].ledger.dropped += packet.size;
         if !packet.payload.back {
             self.recorder.handle(at, Recorded::Dropped { flow: index });
         }
+        self.pool.take_back(packet);
     }
 
     fn count_uplink_drop(&mut self, at: Instant, ue: UeId, flow: FlowId) {
@@ -402,7 +403,7 @@ impl Shard {
                     self.decided.hand_to(&mut self.recorder.marks);
                     self.recorder.marks.lost(packet.flow.0 as usize, packet.payload.number, reason);
                 }
-                self.count_drop(at, &packet);
+                self.count_drop(at, packet);
             }
         }
     }

@@ -80,7 +80,7 @@ impl Inspect for Stamped {
     }
 }
 
-/// Payloads of packets that have arrived, whose memory later packets reuse. Once the largest number of packets has been under way, nothing
+/// Payloads of packets that have arrived or were dropped, whose memory later packets reuse. Once the largest number of packets has been under way, nothing
 /// is allocated any more.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<Stamped>);
@@ -111,7 +111,7 @@ impl Pool {
         };
         Packet { flow, size, ecn, payload }
     }
-    /// The packet has arrived.
+    /// The packet is under way no longer.
     pub(crate) fn take_back(&mut self, packet: Packet<Stamped>) {
         self.0.push(packet.payload);
     }
