@@ -111,6 +111,10 @@ pub struct Flow {
     client: Box<dyn Endpoint + Send>,
     /// Delay from the bottleneck to the client and from the client to the server: the round trip without queue.
     rtt: Duration,
+    /// Packets under way in each direction, in the order of their arrival: the delay is constant.
+    wires: [VecDeque<Packet<Payload>>; 2],
+    /// First deadline of both ends.
+    deadline: Option<Instant>,
     /// Bytes of IP packets through the bottleneck.
     pub bytes: Bytes,
     /// Time in the queue of each packet that went through, in milliseconds.
@@ -129,29 +133,16 @@ impl Flow {
     }
 }
 
-struct Flight {
-    at: Instant,
-    number: u64,
-    flow: usize,
-    down: bool,
-    packet: Packet<Payload>,
+/// Direction of a packet between the bottleneck and an end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Direction {
+    Down,
+    Up,
 }
-impl PartialEq for Flight {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.number) == (other.at, other.number)
-    }
-}
-impl Eq for Flight {}
-impl PartialOrd for Flight {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Flight {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
+
+/// Time at which a packet arrives, its number among all of them, its flow and its direction. The packet itself waits in [`Flow::wires`]: it is
+/// large, and a heap moves what it orders.
+type Flight = (Instant, u64, usize, Direction);
 
 /// The dumbbell. Servers stand before the bottleneck.
 pub struct Dumbbell {
@@ -168,7 +159,17 @@ impl Dumbbell {
     pub fn new(rate: BitRate, queue: Queue, flows: &[(SenderConfig, AppConfig, Duration)]) -> Self {
         let flow = |(index, (sender, app, rtt)): (usize, &(SenderConfig, AppConfig, Duration))| {
             let (server, client) = connect(sender, app, FlowId(index as u32), 1).expect("a valid configuration");
-            Flow { server, client, rtt: *rtt, bytes: Bytes::ZERO, delays: Vec::new(), drops: 0, marks: 0 }
+            Flow {
+                server,
+                client,
+                rtt: *rtt,
+                wires: Default::default(),
+                deadline: None,
+                bytes: Bytes::ZERO,
+                delays: Vec::new(),
+                drops: 0,
+                marks: 0,
+            }
         };
         Self {
             now: Instant::ZERO,
@@ -196,10 +197,11 @@ impl Dumbbell {
         }
     }
 
-    fn fly(&mut self, flow: usize, down: bool, packet: Packet<Payload>) {
-        let at = self.now + self.flows[flow].rtt / 2;
+    fn fly(&mut self, index: usize, direction: Direction, packet: Packet<Payload>) {
+        let flow = &mut self.flows[index];
         self.number += 1;
-        self.flights.push(Reverse(Flight { at, number: self.number, flow, down, packet }));
+        self.flights.push(Reverse((self.now + flow.rtt / 2, self.number, index, direction)));
+        flow.wires[direction as usize].push_back(packet);
     }
 
     fn drain(&mut self, index: usize) {
@@ -208,8 +210,10 @@ impl Dumbbell {
             self.flows[index].drops += u64::from(!self.queue.push(self.now, packet));
         }
         while let Some(packet) = self.flows[index].client.poll_transmit(self.now) {
-            self.fly(index, false, packet);
+            self.fly(index, Direction::Up, packet);
         }
+        let flow = &mut self.flows[index];
+        flow.deadline = [flow.server.next_deadline(), flow.client.next_deadline()].into_iter().flatten().min();
         self.send();
     }
 
@@ -233,35 +237,32 @@ impl Dumbbell {
             self.drain(index);
         }
         loop {
-            let flight = self.flights.peek().map(|Reverse(flight)| flight.at);
+            let flight = self.flights.peek().map(|Reverse((at, ..))| *at);
             let sent = self.sending.as_ref().map(|(at, _)| *at);
-            let ends = self.flows.iter().flat_map(|flow| [flow.server.next_deadline(), flow.client.next_deadline()]);
-            let next = ends.chain([flight, sent]).flatten().min();
+            let next = self.flows.iter().map(|flow| flow.deadline).chain([flight, sent]).flatten().min();
             let Some(next) = next.filter(|next| *next < end) else { break };
             self.now = self.now.max(next);
             if let Some((_, packet)) = self.sending.take_if(|(at, _)| *at <= self.now) {
                 let Packet { flow, size, ecn, payload: (_, payload) } = packet;
-                self.fly(flow.0 as usize, true, Packet { flow, size, ecn, payload });
+                self.fly(flow.0 as usize, Direction::Down, Packet { flow, size, ecn, payload });
                 self.send();
             }
-            while self.flights.peek().is_some_and(|Reverse(flight)| flight.at <= self.now) {
-                let Some(Reverse(flight)) = self.flights.pop() else { break };
-                let flow = &mut self.flows[flight.flow];
-                let end = if flight.down { &mut flow.client } else { &mut flow.server };
-                end.handle_packet(self.now, flight.packet.as_ref());
-
-                self.drain(flight.flow);
+            while self.flights.peek().is_some_and(|Reverse((at, ..))| *at <= self.now) {
+                let Some(Reverse((_, _, index, direction))) = self.flights.pop() else { break };
+                let flow = &mut self.flows[index];
+                let Some(packet) = flow.wires[direction as usize].pop_front() else { break };
+                let end = if direction == Direction::Down { &mut flow.client } else { &mut flow.server };
+                end.handle_packet(self.now, packet.as_ref());
+                self.drain(index);
             }
             for index in 0..self.flows.len() {
                 let flow = &mut self.flows[index];
-                let mut due = false;
-                for end in [&mut flow.server, &mut flow.client] {
-                    if end.next_deadline().is_some_and(|deadline| deadline <= self.now) {
-                        end.handle_timeout(self.now);
-                        due = true;
+                if flow.deadline.is_some_and(|deadline| deadline <= self.now) {
+                    for end in [&mut flow.server, &mut flow.client] {
+                        if end.next_deadline().is_some_and(|deadline| deadline <= self.now) {
+                            end.handle_timeout(self.now);
+                        }
                     }
-                }
-                if due {
                     self.drain(index);
                 }
             }
