@@ -115,6 +115,19 @@ class Form(unittest.TestCase):
         self.assertEqual(self.faults("# Is it?\n" + "\n" * 80 + "a"), ["a finding of more than 90 lines"])
         self.assertEqual(self.faults("# It is\n\n**So.**\n"), ["the title of a finding is a question"])
 
+    def test_a_long_command_is_a_fault_and_a_broken_one_is_none(self):
+        self.assertEqual(self.faults("# Is it?\n\n    run " + "x" * 120), ["a line of more than 120 characters"])
+        self.assertEqual(self.faults("# Is it?\n\n    run " + "x" * 100 + " \\\n      " + "x" * 100), [])
+
+    def test_pages_outside_docs_have_the_same_form_but_the_changelog(self):
+        long = "x" * 121
+        self.assertEqual(faults(docs__README_md="", a_md=long, results__b__README_md=long, CHANGELOG_md=long),
+                         [f"{file}:1: a line of more than 120 characters" for file in ("a.md", "results/b/README.md")])
+
+    def test_tables_of_results_are_as_short_as_those_of_findings(self):
+        self.assertEqual(len(list(check.form("results/README.md", "| a |\n" * 15))), 1)
+        self.assertEqual(list(check.form("ARCHITECTURE.md", "| a |\n" * 15)), [])
+
     def test_the_first_line_of_a_finding_answers_in_bold(self):
         answer = "the first line of a finding answers its title, in bold"
         page = f"# Is it?\n\nIt may be.\n{self.TABLE}{self.REST}"
