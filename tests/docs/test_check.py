@@ -119,9 +119,9 @@ class Form(unittest.TestCase):
         self.assertEqual(self.faults("# Is it?\n\n    run " + "x" * 120), ["a line of more than 120 characters"])
         self.assertEqual(self.faults("# Is it?\n\n    run " + "x" * 100 + " \\\n      " + "x" * 100), [])
 
-    def test_pages_outside_docs_have_the_same_form_but_the_changelog(self):
+    def test_pages_outside_docs_have_the_same_form(self):
         long = "x" * 121
-        self.assertEqual(faults(docs__README_md="", a_md=long, results__b__README_md=long, CHANGELOG_md=long),
+        self.assertEqual(faults(docs__README_md="", a_md=long, results__b__README_md=long),
                          [f"{file}:1: a line of more than 120 characters" for file in ("a.md", "results/b/README.md")])
 
     def test_tables_of_results_are_as_short_as_those_of_findings(self):
