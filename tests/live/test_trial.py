@@ -1,6 +1,7 @@
 """`tidemark test`: a program without marks, with marks and with an outage."""
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -36,6 +37,23 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
     assert int(float(without["marked"])) == 0 < float(marks["marked"])
     assert float(marks["queue_p95_ms"]) < float(without["queue_p95_ms"])
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text()
+
+
+def test_the_outage_is_in_the_tests_own_cell_beside_one_that_starts_meanwhile(tmp_path):
+    """Number 0 is another session's, whose control socket appears after the test's session has begun."""
+    program = (
+        "import os, socket, time\n"
+        "cell = socket.socket(socket.AF_UNIX)\n"
+        "cell.bind('/run/tidemark/0.ctl')\n"
+        "cell.listen()\n"
+        "time.sleep(3)\n"
+        "os.unlink('/run/tidemark/0.ctl')\n"
+    )
+    with open("/run/tidemark/0", "w") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        _, rows, said = trial(tmp_path, sys.executable, "-c", program)
+    assert [row["succeeded"] for row in rows] == ["1"] * 3, said
+    assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text(), said
 
 
 def test_a_path_that_bleaches_fails_the_test(tmp_path):

@@ -83,6 +83,20 @@ pub fn sockets() -> Vec<(u32, PathBuf)> {
     (0..CELLS).map(path).filter(|(_, path)| path.exists()).collect()
 }
 
+/// Number of the live cell that this process runs; `None` before it has one, and once it has ended.
+pub fn number_of(process: u32) -> Option<u32> {
+    number_in(&folder().ok()?, process)
+}
+
+/// Number of the journal in this folder that a process holds open.
+fn number_in(folder: &Path, process: u32) -> Option<u32> {
+    // What a process has open is shown without links.
+    let folder = folder.canonicalize().ok()?;
+    let files = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
+    let opened = files.filter_map(|file| fs::read_link(file.path()).ok());
+    opened.filter(|path| path.parent() == Some(&folder)).find_map(|path| path.file_name()?.to_str()?.parse().ok())
+}
+
 /// Folder of the locks: one for all users where this process may write there, else one for this user.
 fn folder() -> Result<PathBuf, Error> {
     let user = rustix::process::getuid().as_raw();
@@ -197,6 +211,26 @@ mod tests {
         assert_eq!((lease.number(), fs::read_to_string(setting).unwrap().as_str()), (0, "of before"));
         let other = Lease::claim_in(folder.path().into()).unwrap();
         assert_eq!(other.number(), 1);
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_own_cell_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        // Another process' cell, which has the first number.
+        let journal = folder.path().join("0");
+        let locked = "exec 9> \"$0\" && flock 9 && echo && read _";
+        let piped = std::process::Stdio::piped;
+        let mut other =
+            Command::new("sh").args(["-c", locked]).arg(&journal).stdin(piped()).stdout(piped()).spawn().unwrap();
+        std::io::Read::read_exact(other.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        let lease = Lease::claim_in(folder.path().into()).unwrap();
+        let of = |process| number_in(folder.path(), process);
+        assert_eq!((of(other.id()), of(std::process::id())), (Some(0), Some(1)));
+        drop(lease);
+        assert_eq!(of(std::process::id()), None);
+        drop(other.stdin.take());
+        other.wait().unwrap();
+        assert_eq!(of(other.id()), None);
     }
 
     #[test]

@@ -161,21 +161,18 @@ impl Test {
         let out = self.out.join(format!("{}-{run}", kind.name().replace(' ', "-")));
         let written = || fs::metadata(out.join("summary.json")).and_then(|of| of.modified()).ok();
         let earlier = written();
-        let before = lease::sockets();
         // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
         let overrides: &[_] = if kind == Kind::WithoutMarks { &["marker.law=none"] } else { &[] };
         let mut child = self.shell(&out, overrides)?.args(&self.command).stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
-            let ue = ue.to_string();
-            let known: Vec<_> = before.iter().map(|(number, _)| *number).collect();
+            let (ue, session) = (ue.to_string(), child.id());
             // A program that ended earlier has no outage, which its results show.
             thread::spawn(move || {
                 thread::sleep(at);
-                let number =
-                    lease::sockets().into_iter().map(|(number, _)| number).find(|number| !known.contains(number));
-                if let Some(Err(error)) = number.map(|number| control::outage(number, &ue, &outage)) {
+                let asked = lease::number_of(session).map(|number| control::outage(number, &ue, &outage));
+                if let Some(Err(error)) = asked {
                     eprintln!("tidemark: {error}");
                 }
             });
