@@ -1,4 +1,4 @@
-"""`tidemark test`: a program without marks, with marks and with an outage."""
+"""`tidemark test`: a program without marks, with marks, with throughput first and with an outage."""
 
 import csv
 import fcntl
@@ -31,11 +31,13 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
         os.killpg(servers.pid, signal.SIGKILL)
         servers.wait()
     assert code == 0, said
-    assert [row["session"] for row in rows] == ["without marks", "with marks", "with an outage"], rows
+    assert [row["session"] for row in rows] == ["without marks", "with marks", "throughput first", "with an outage"], rows
     assert "gave way: it does L4S" in said and "was not marked: its response is unknown" in said, said
-    without, marks, _ = rows
+    without, marks, _, _ = rows
     assert int(float(without["marked"])) == 0 < float(marks["marked"])
     assert float(marks["queue_p95_ms"]) < float(without["queue_p95_ms"])
+    assert 'mode = "throughput-first"' in (tmp_path / "throughput-first-1/scenario.toml").read_text()
+    assert without["empty_under_marks"] == "" and 0 <= float(marks["empty_under_marks"]) < 1, rows
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text()
 
 
@@ -52,7 +54,7 @@ def test_the_outage_is_in_the_tests_own_cell_beside_one_that_starts_meanwhile(tm
     with open("/run/tidemark/0", "w") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         _, rows, said = trial(tmp_path, sys.executable, "-c", program)
-    assert [row["succeeded"] for row in rows] == ["1"] * 3, said
+    assert [row["succeeded"] for row in rows] == ["1"] * 4, said
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text(), said
 
 
@@ -71,8 +73,8 @@ def test_a_program_that_fails_fails_the_test(tmp_path):
 
 def test_a_quiet_test_says_only_why_it_failed(tmp_path):
     code, rows, said = trial(tmp_path, "--quiet", "--", "false")
-    assert code == 1 and len(rows) == 3, said
-    assert all(line.startswith("tidemark: with") for line in said.splitlines()), said
+    assert code == 1 and len(rows) == 4, said
+    assert all(line.startswith(("tidemark: with", "tidemark: throughput")) for line in said.splitlines()), said
 
 
 def test_a_session_that_can_not_start_has_no_figures_of_an_earlier_one(tmp_path):
@@ -85,7 +87,7 @@ def test_a_session_that_can_not_start_has_no_figures_of_an_earlier_one(tmp_path)
 
 def test_a_program_that_ends_before_something_is_measured_fails_the_test(tmp_path):
     code, rows, said = trial(tmp_path, "true")
-    assert code == 1 and [(row["succeeded"], row["measured"]) for row in rows] == [("1", "0")] * 3, said
+    assert code == 1 and [(row["succeeded"], row["measured"]) for row in rows] == [("1", "0")] * 4, said
 
 
 def test_a_server_that_takes_one_client_serves_one_session_after_the_other(tmp_path):
@@ -96,7 +98,7 @@ def test_a_server_that_takes_one_client_serves_one_session_after_the_other(tmp_p
     finally:
         server.kill()
         server.wait()
-    assert code == 0 and [row["measured"] for row in rows] == ["1"] * 3, said
+    assert code == 0 and [row["measured"] for row in rows] == ["1"] * 4, said
 
 
 def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
@@ -122,7 +124,7 @@ def test_a_sender_that_takes_no_notice_of_its_marks_fails_the_test(tmp_path):
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
     assert code == 1 and "did not give way: it harms others" in said, said
-    _, marks, _ = rows
+    _, marks, _, _ = rows
     assert marks["harmful"] == "1", rows
     flows = json.loads((tmp_path / "with-marks-1/summary.json").read_text())["flows"]
     assert [flow["gave_way"] for flow in flows if "gave_way" in flow] == [False], flows

@@ -10,7 +10,7 @@ use crate::{endpoint, live};
 pub(crate) enum Realtime {
     /// Run a command as a UE behind a cell, or a scenario's UEs and servers, with real packets in real time
     Shell(live::shell::Shell),
-    /// Run a command without marks, with marks and with an outage, and compare the three
+    /// Run a command without marks, with marks, with throughput first and with an outage, and compare them
     Test(live::trial::Test),
     /// Query or change a running live cell
     Ctl(live::control::Ctl),

@@ -1,7 +1,7 @@
 //! Cost of a law's marks in a session: radio resources that stayed empty.
 //!
 //! Only a second session shows how much a longer queue would have filled, and at what delay: an unmarked sender behaves differently.
-//! `tidemark test` runs both.
+//! `tidemark test` runs one with throughput first.
 
 use tidemark_cell::UeStats;
 use tidemark_emu::Progress;
@@ -44,7 +44,7 @@ impl Price {
     pub(super) fn sentence(&self) -> Option<String> {
         let percent = self.empty()? * 100.0;
         Some(format!(
-            "marks: {percent:.0} % of the downlink's resource blocks were empty while the law marked; only a second session shows what a longer queue fills: `tidemark test` runs one without marks"
+            "marks: {percent:.0} % of the downlink's resource blocks were empty while the law marked; only a second session shows what a longer queue fills: `tidemark test` runs one with throughput first"
         ))
     }
 }

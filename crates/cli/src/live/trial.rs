@@ -1,5 +1,5 @@
-//! `tidemark test`: checks whether the path keeps ECN, runs a program behind a cell without marks, with marks and with an outage, and
-//! prints one table.
+//! `tidemark test`: checks whether the path keeps ECN, runs a program behind a cell without marks, with marks, with throughput first and with
+//! an outage, and prints one table.
 
 use std::ffi::OsString;
 use std::fs;
@@ -74,6 +74,7 @@ pub(crate) struct Test {
 enum Kind {
     WithoutMarks,
     WithMarks,
+    ThroughputFirst,
     WithAnOutage,
 }
 
@@ -94,6 +95,8 @@ struct Row {
     queue_p95_ms_half: Option<f64>,
     marked: Option<f64>,
     dropped: Option<f64>,
+    /// Share of the downlink's resource blocks that were empty while the law marked.
+    empty_under_marks: Option<f64>,
 }
 
 /// Line of `tidemark net probe`.
@@ -109,17 +112,36 @@ struct Outcome {
     is_measured: bool,
     is_harmful: bool,
     ue: Value,
+    /// Share of the radio that was empty while the law marked; `None` without marks.
+    empty: Option<f64>,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::WithoutMarks, Self::WithMarks, Self::WithAnOutage];
+    const ALL: [Self; 4] = [Self::WithoutMarks, Self::WithMarks, Self::ThroughputFirst, Self::WithAnOutage];
 
     fn name(self) -> &'static str {
         match self {
             Self::WithoutMarks => "without marks",
             Self::WithMarks => "with marks",
+            Self::ThroughputFirst => "throughput first",
             Self::WithAnOutage => "with an outage",
         }
+    }
+
+    /// Assignments that replace the scenario's. Of all laws only `tide` can put throughput first.
+    fn overrides(self) -> &'static [&'static str] {
+        match self {
+            Self::WithoutMarks => &["marker.law=none"],
+            Self::WithMarks | Self::WithAnOutage => &[],
+            Self::ThroughputFirst => &["marker.law=tide", "marker.mode=throughput-first"],
+        }
+    }
+}
+
+impl Row {
+    /// Differences of another session in rate and in the queue's 95th percentile.
+    fn change_to(&self, other: &Self) -> Option<(f64, f64)> {
+        Some((other.mbps? - self.mbps?, other.queue_p95_ms? - self.queue_p95_ms?))
     }
 }
 
@@ -163,8 +185,8 @@ impl Test {
         let earlier = written();
         // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
-        let overrides: &[_] = if kind == Kind::WithoutMarks { &["marker.law=none"] } else { &[] };
-        let mut child = self.shell(&out, overrides)?.args(&self.command).stdout(output).spawn().into_diagnostic()?;
+        let mut child =
+            self.shell(&out, kind.overrides())?.args(&self.command).stdout(output).spawn().into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
             let (ue, session) = (ue.to_string(), child.id());
@@ -199,7 +221,8 @@ impl Test {
         let is_harmful = summary["flows"].as_array().into_iter().flatten().any(|flow| flow["gave_way"] == false);
         let ue = summary["ues"][0].clone();
         let is_measured = ue["throughput_mbps"].as_f64().is_some_and(|rate| rate > 0.0);
-        Ok(Outcome { code, is_measured, is_harmful, ue })
+        let empty = summary["live"]["empty_under_marks"].as_f64();
+        Ok(Outcome { code, is_measured, is_harmful, ue, empty })
     }
 
     /// Name of the program's UE.
@@ -266,6 +289,8 @@ fn row(kind: Kind, outcomes: &[Outcome]) -> Row {
         queue_p95_ms_half: queue.and_then(|of| of.half),
         marked: estimate("/marked").map(|of| of.mean),
         dropped: estimate("/dropped").map(|of| of.mean),
+        empty_under_marks: Estimate::of(&measured.iter().filter_map(|outcome| outcome.empty).collect::<Vec<_>>())
+            .map(|of| of.mean),
     }
 }
 
@@ -281,15 +306,24 @@ fn failures(row: &Row) -> Vec<String> {
     failed.map(|(count, what)| format!("{session}, {count} of {runs}: {what}")).collect()
 }
 
-/// Sentence on the change from the session without marks to the one with marks.
+/// Sentence on what marks changed, what they cost, and what throughput first gives back.
 fn price(rows: &[Row]) -> Option<String> {
     let of = |kind: Kind| rows.iter().find(|row| row.session == kind.name());
     let (without, with) = (of(Kind::WithoutMarks)?, of(Kind::WithMarks)?);
     if with.marked? == 0.0 && with.dropped? == 0.0 {
         return Some("nothing was marked, so the sessions differ by chance: the sentences on flows say why".into());
     }
-    let (rate, queue) = (with.mbps? - without.mbps?, with.queue_p95_ms? - without.queue_p95_ms?);
-    Some(format!("marks changed the rate by {rate:+.2} Mbit/s and the queue's 95th percentile by {queue:+.1} ms"))
+    let (rate, queue) = without.change_to(with)?;
+    let changed =
+        format!("marks changed the rate by {rate:+.2} Mbit/s and the queue's 95th percentile by {queue:+.1} ms");
+    let kept = with.empty_under_marks.map(|empty| format!(", and kept {:.0} % of the radio empty", empty * 100.0));
+    let given = of(Kind::ThroughputFirst).and_then(|first| with.change_to(first)).map(|change| match change {
+        (rate, queue) if rate > 0.0 && queue > 0.0 => {
+            format!("; throughput-first gives {rate:.2} Mbit/s back for {queue:.1} ms more")
+        }
+        (rate, queue) => format!("; throughput-first changes that by {rate:+.2} Mbit/s and {queue:+.1} ms"),
+    });
+    Some([Some(changed), kept, given].into_iter().flatten().collect())
 }
 
 fn sheet(rows: &[Row]) -> Sheet {
@@ -332,6 +366,7 @@ mod tests {
             is_measured: true,
             is_harmful: false,
             ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": rate }, "marked": 12_345, "dropped": 0 }),
+            empty: None,
         };
         let rows = Kind::ALL.map(|kind| row(kind, &[outcome(100.0), outcome(140.0)]));
         let drawn = sheet(&rows).within(Some(80));
@@ -342,20 +377,30 @@ mod tests {
     }
 
     #[test]
-    fn the_price_of_marks_is_said_where_both_sessions_have_figures() {
-        let outcome = |rate, queue, marks| Outcome {
+    fn the_price_of_marks_is_said_where_the_sessions_have_figures() {
+        let outcome = |rate, queue, marks, empty| Outcome {
             code: 0,
             is_measured: rate > 0.0,
             is_harmful: false,
             ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": queue }, "marked": marks, "dropped": 0 }),
+            empty,
         };
-        let rows = |with, marks| {
-            [row(Kind::WithoutMarks, &[outcome(40.0, 45.0, 0)]), row(Kind::WithMarks, &[outcome(with, 12.5, marks)])]
+        let rows = |with, marks, first| {
+            [
+                row(Kind::WithoutMarks, &[outcome(40.0, 45.0, 0, None)]),
+                row(Kind::WithMarks, &[outcome(with, 12.5, marks, Some(0.28))]),
+                row(Kind::ThroughputFirst, &[outcome(first, 37.5, marks, Some(0.1))]),
+            ]
         };
-        let said = "marks changed the rate by -1.50 Mbit/s and the queue's 95th percentile by -32.5 ms";
-        assert_eq!(price(&rows(38.5, 9)).as_deref(), Some(said));
-        assert_eq!(price(&rows(0.0, 9)), None);
-        let said = price(&rows(38.5, 0)).unwrap();
+        let said = "marks changed the rate by -1.50 Mbit/s and the queue's 95th percentile by -32.5 ms, and kept 28 % of \
+                    the radio empty";
+        let given = |given| Some(format!("{said}{given}"));
+        assert_eq!(price(&rows(38.5, 9, 0.0)), given(""));
+        assert_eq!(price(&rows(38.5, 9, 39.75)), given("; throughput-first gives 1.25 Mbit/s back for 25.0 ms more"));
+        let nothing = "; throughput-first changes that by -0.50 Mbit/s and +25.0 ms";
+        assert_eq!(price(&rows(38.5, 9, 38.0)), given(nothing));
+        assert_eq!(price(&rows(0.0, 9, 38.0)), None);
+        let said = price(&rows(38.5, 0, 38.0)).unwrap();
         assert!(said.starts_with("nothing was marked, so the sessions differ by chance"), "{said}");
     }
 
@@ -366,11 +411,12 @@ mod tests {
             is_measured: rate > 0.0,
             is_harmful: code == 0,
             ue: json!({ "throughput_mbps": rate, "queue_ms": { "p95": 9.0 }, "marked": 4, "dropped": 0 }),
+            empty: Some(rate / 100.0),
         };
         let row = row(Kind::WithMarks, &[outcome(0, 10.0), outcome(3, 12.0), outcome(3, 0.0)]);
         assert_eq!((row.session, row.runs, row.succeeded, row.measured, row.harmful), ("with marks", 3, 1, 2, 1));
         assert_eq!((row.mbps, row.queue_p95_ms, row.marked), (Some(11.0), Some(9.0), Some(4.0)));
-        assert!(row.mbps_half > Some(1.0));
+        assert!(row.mbps_half > Some(1.0) && row.empty_under_marks == Some(0.11));
         assert_eq!(
             failures(&row),
             [
