@@ -255,9 +255,7 @@ pub trait Bounded {
 /// The field, its bounds and its value if the value lies outside.
 pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Range<T>) -> Result<(), ConfigError> {
     match held.value() {
-        Some(value) if !range.contains(value) => {
-            Err(ConfigError::new(field, alloc::format!("must {range}")).found(value))
-        }
+        Some(value) if !range.contains(value) => Err(ConfigError::out_of_bounds(field, range, value)),
         _ => Ok(()),
     }
 }

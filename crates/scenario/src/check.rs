@@ -5,21 +5,17 @@ use tidemark_cell::{HandoverExecution, NetworkConfig};
 use tidemark_core::{Bounded, ConfigError};
 
 use crate::diagnostic::is_written;
-use crate::{LoadError, Scenario, ScenarioError, copies};
+use crate::{Scenario, copies};
 
 /// Intervals of the series at most.
 const MAX_SAMPLES: u64 = 1_000_000;
 
 impl Scenario {
-    /// Names the first fault, with its line in the text.
-    pub(super) fn check(&self, file: &str) -> Result<(), LoadError> {
-        self.check_parts().map_err(|error| {
-            let path: Vec<_> = error.field().split('.').collect();
-            LoadError::from(ScenarioError::in_field(file, &self.text, &path, error.problem()))
-        })
-    }
-
-    fn check_parts(&self) -> Result<(), ConfigError> {
+    /// Checks all parts.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_run()?;
         self.check_cell()?;
         self.check_network()?;

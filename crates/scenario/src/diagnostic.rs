@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use thiserror::Error;
+use tidemark_core::ConfigError;
 
 use crate::remedy;
 
@@ -60,6 +61,12 @@ impl ScenarioError {
     pub fn in_field(file: &str, text: &str, path: &[&str], message: impl Into<String>) -> Self {
         let span = span_of(text, path).unwrap_or(0..0);
         Self::at(file, text, span, message).of_field(path.join("."))
+    }
+
+    /// An error of the check, in its field.
+    pub(super) fn of_config(file: &str, text: &str, error: &ConfigError) -> Self {
+        let path: Vec<_> = error.field().split('.').collect();
+        Self::in_field(file, text, &path, error.problem())
     }
 
     /// True if the error is an unknown name.

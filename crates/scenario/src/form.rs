@@ -1,4 +1,4 @@
-//! Form of a scenario: its tables, fields and types, and all that is wrong with them at once.
+//! Form of a scenario: its tables, fields and types, and all that is wrong with them, or out of its bounds, at once.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,23 @@ use toml::de::{DeTable, DeValue, Deserializer, Error};
 
 use crate::{Scenario, ScenarioError};
 
-/// Most errors that are named.
+/// Most errors that are looked for.
 const MAX_ERRORS: usize = 12;
 /// Beginning of the message on a field that is not there.
 const MISSING: &str = "missing field ";
 /// Values of which a field of most types accepts one.
 const STAND_INS: [&str; 8] = ["'1 s'", "'1 Mbit/s'", "'1 kB'", "'x'", "1", "true", "[]", "{}"];
+
+/// What an error is about, which decides beside which others it is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// A table, a field or a type.
+    Form,
+    /// A value outside the bounds of its field.
+    Bounds,
+    /// Several fields, of which each can be right.
+    Several,
+}
 
 /// Reads the form.
 ///
@@ -27,8 +38,8 @@ fn at_its_place(file: &str, text: &str, error: &Error) -> ScenarioError {
     ScenarioError::in_form(file, text, error.span().unwrap_or(0..0), error.message())
 }
 
-/// Gives every error of the form, in the order of their lines, whose first one is known: what is wrong is mended, and the rest read once
-/// more. An error of what the form means comes alone.
+/// Gives every error of the form and of bounds, in the order of their lines, whose first one is known: what is wrong is mended, and the
+/// rest read once more. An error between several fields is told only if it is the first: later on, one of them may be mended.
 pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
     let (file, text) = (first.file.clone(), first.source_text.clone());
     let Ok(rest) = DeTable::parse(&text) else { return vec![first] };
@@ -36,14 +47,16 @@ pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
     let mut errors: Vec<ScenarioError> = Vec::new();
     // Tables whose kind is a guess: what else is wrong in them is not known.
     let mut guessed: Vec<String> = Vec::new();
-    while let Some(error) = rest.error() {
+    for mended in 0..MAX_ERRORS {
+        let Some((about, error)) = rest.error() else { break };
         let is_ours = rest.removed.iter().any(|removed| error.message.starts_with(removed));
-        if errors.len() == MAX_ERRORS || is_ours || errors.contains(&error) {
+        if is_ours || errors.contains(&error) {
             break;
         }
-        let is_mended = rest.mend(&error);
+        let is_mended = rest.mend(about, &error);
         let key = error.key.clone().unwrap_or_default();
-        if !guessed.iter().any(|table| key.starts_with(table)) {
+        let is_certain = about != About::Several || mended == 0;
+        if is_certain && !guessed.iter().any(|table| key.starts_with(table)) {
             guessed.extend(
                 error.is_of_a_name().then(|| key.rsplit_once('.')).flatten().map(|(table, _)| format!("{table}.")),
             );
@@ -71,13 +84,20 @@ struct Rest<'t> {
 
 impl<'t> Rest<'t> {
     /// First error.
-    fn error(&self) -> Option<ScenarioError> {
-        let read = Scenario::deserialize(Deserializer::from(self.root.clone()));
-        read.err().map(|error| at_its_place(self.file, self.text, &error))
+    fn error(&self) -> Option<(About, ScenarioError)> {
+        match Scenario::deserialize(Deserializer::from(self.root.clone())) {
+            Err(error) => Some((About::Form, at_its_place(self.file, self.text, &error))),
+            Ok(mut scenario) => {
+                scenario.text = self.text.into();
+                let error = scenario.check().err()?;
+                let about = if error.is_of_bounds() { About::Bounds } else { About::Several };
+                Some((about, ScenarioError::of_config(self.file, self.text, &error)))
+            }
+        }
     }
 
     /// Puts a value that is accepted in the place of the one at fault, or takes its field away. False where the field is not known.
-    fn mend(&mut self, error: &ScenarioError) -> bool {
+    fn mend(&mut self, about: About, error: &ScenarioError) -> bool {
         let Some(key) = &error.key else { return false };
         let path: Vec<_> = key.split('.').collect();
         let values: Vec<DeValue<'t>> = if error.is_of_a_name() {
@@ -91,7 +111,9 @@ impl<'t> Rest<'t> {
             let Some(place) = self.value_at(&path) else { return false };
             *place.get_mut() = value;
             // Of a value that is not accepted either, the reader may say no more than its table.
-            let is_past = |next: ScenarioError| match &next.key {
+            let is_past = |(next_about, next): (About, ScenarioError)| match &next.key {
+                // The form was right before.
+                _ if about != About::Form && next_about == About::Form => false,
                 Some(_) => next.key != error.key,
                 None => next.message.starts_with(MISSING),
             };
@@ -157,11 +179,61 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_bounds_are_named_together_and_beside_those_of_the_form() {
+        let wrong = concat!(
+            "name = \"x\"\nduration = \"90000 s\"\n[marker]\nlaw = \"ramp\"\nalpha = 7\n",
+            "[[ue]]\nname = \"a\"\nrlc = { max_retransmissions = 33 }\n[[ue]]\nname = \"b\"\ncount = 0\n",
+            "[[flow]]\nname = \"f\"\nround_trip = \"11 s\"\ndscp = 64\n[[flow]]\nname = \"g\"\nround_trip = \"-1 ms\"\n",
+        );
+        let said = said(wrong, &[]);
+        let starts = [
+            "2: duration: must be above 0 s and at most 86400 s (a day)",
+            "5: marker.alpha: must be above 0 and at most 1",
+            "8: ue.0.rlc.max_retransmissions: must lie between 1 and 32",
+            "11: ue.1.count: must lie between 1 and 4096 UEs",
+            "14: flow.0.round_trip: must be at most 10 s",
+            "15: flow.0.dscp: must be at most 63",
+            "18: flow.1.round_trip: ",
+        ];
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for (said, start) in said.iter().zip(starts) {
+            assert!(said.starts_with(&format!("x.toml:{start}")), "{start}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_was_mended_makes_no_error_with_another() {
+        let text =
+            "name = \"x\"\nduration = \"0 s\"\nwarmup = \"5 s\"\nsample_interval = \"9 s\"\n[[ue]]\nname = \"a\"\n";
+        assert_eq!(said(text, &[]), ["x.toml:2: duration: must be above 0 s and at most 86400 s (a day)"]);
+        // Between two fields that are as they were written there is one.
+        let text = format!("{}count = 0\n", text.replace("0 s", "4 s"));
+        let said = said(&text, &[]);
+        assert_eq!(said.len(), 2, "{said:#?}");
+        assert!(
+            said[0].starts_with("x.toml:3: warmup: must be shorter") && said[1].contains("ue.0.count"),
+            "{said:#?}"
+        );
+    }
+
+    #[test]
     fn a_field_without_a_right_value_is_not_called_missing() {
         let text = "name = \"x\"\nduration = 5\nue = [{ name = \"a\", uplink_marker = { law = 5 } }]\n";
         let said = said(text, &[]);
         assert_eq!(said.len(), 2, "{said:#?}");
         assert!(said[1].starts_with("x.toml:3: ue.0.uplink_marker.law: must be a name in quotes"), "{said:#?}");
+    }
+
+    #[test]
+    fn errors_of_bounds_name_their_override() {
+        let text = "name = \"x\"\nduration = \"1 s\"\n[[ue]]\nname = \"a\"\ncount = 0\n";
+        let said = said(text, &["marker.law=ramp", "marker.alpha=2", "cell.prbs=0"]);
+        assert_eq!(said.len(), 3, "{said:#?}");
+        for start in
+            ["--set marker.alpha=2: marker.alpha: ", "--set cell.prbs=0: cell.prbs: ", "x.toml:5: ue.0.count: "]
+        {
+            assert!(said.iter().any(|said| said.starts_with(start)), "{start}: {said:#?}");
+        }
     }
 
     #[test]

@@ -128,7 +128,7 @@ pub enum LoadError {
         /// Error, in the text with the overrides applied.
         error: Box<ScenarioError>,
     },
-    /// Several parts of its form, or values of several overrides, are wrong.
+    /// Several parts or overrides are wrong.
     #[error("{}", lines(.0))]
     Several(Vec<LoadError>),
 }
@@ -191,7 +191,7 @@ impl Scenario {
         })
     }
 
-    /// Names all that is wrong with the form, where an error is one of that, and what brought each error about.
+    /// Names all that is wrong, and what brought each error about.
     fn blame(error: ScenarioError, file: &str, text: &str, folder: &Path, assignments: &[String]) -> LoadError {
         let errors_with = |count: usize| match Self::assigned(file, text, folder, &assignments[..count]) {
             Err(LoadError::Wrong(error)) => form::all_errors(*error),
@@ -224,7 +224,7 @@ impl Scenario {
         let mut scenario: Self = form::read(file, &text)?;
         scenario.text = text;
         scenario.folder = folder.to_path_buf();
-        scenario.check(file)?;
+        scenario.check().map_err(|error| ScenarioError::of_config(file, &scenario.text, &error))?;
         scenario.read_traces(file, folder)?;
         Ok(scenario)
     }
