@@ -152,6 +152,14 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
         (&["--find", "users", "--until", "satisfied = 1"], "is not a condition"),
         (&["--find", "users", "--until", "satisfied >= 90"], "--until: "),
         (&["--vary", "marker.law=none", "--until-ci", "5"], "--until-ci: `5` is not a share between 0 and 1"),
+        (
+            &["--vary", "marker.law=none", "--until-ci", "5%", "--ci-metric", "owd_ms.p9"],
+            "--ci-metric: no result is called `owd_ms.p9`: did you mean `owd_ms.p99`?",
+        ),
+        (
+            &["--find", "ue.0.count", "--until", "satisfed >= 90 %"],
+            "--until: no result is called `satisfed`: did you mean `satisfied`?",
+        ),
         (&["--vary", "marker.law=none,tide", "--seeds", "0"], "0 is not in 1..=10000"),
     ] {
         let output = tidemark(&[&["run", &scenario, "--out", &out], flags].concat());

@@ -56,12 +56,18 @@ fn found(said: &str) -> Option<&str> {
 /// Names alike by more than this are taken for one with a slip of the hand: `tyde` and `tide` are by 0.85.
 const ALIKE: f64 = 0.8;
 
-/// Joins what is wrong and what is wanted, both with names in backquotes, by the wanted name that is most like the wrong one.
+/// Joins what is wrong and what is wanted, both with names in backquotes, by the wanted name that was probably meant.
 fn with_meant(said: &str, wanted: &str) -> String {
     let name = said.split('`').nth(1).unwrap_or_default();
-    let alike = wanted.split('`').skip(1).step_by(2).map(|other| (strsim::jaro_winkler(name, other), other));
-    match alike.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((likeness, meant)) if likeness > ALIKE => format!("{said}: did you mean `{meant}`? Expected {wanted}"),
-        _ => format!("{said}, expected {wanted}"),
+    match meant(name, wanted.split('`').skip(1).step_by(2)) {
+        Some(meant) => format!("{said}: did you mean `{meant}`? Expected {wanted}"),
+        None => format!("{said}, expected {wanted}"),
     }
+}
+
+/// Known name that is most like a wrong one, if it is alike enough to be meant.
+pub fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = known.into_iter().map(|other| (strsim::jaro_winkler(name, other), other));
+    let (likeness, meant) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness > ALIKE).then_some(meant)
 }

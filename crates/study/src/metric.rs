@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 use thiserror::Error;
+use tidemark_core::words::meant;
 use tidemark_record::fields::{Declared as _, Number, Struct};
 use tidemark_record::{BearerResult, FlowResult, RouterResult, RunResult, UeResult};
 
@@ -231,7 +232,13 @@ fn unknown(name: &str) -> String {
     } else {
         near.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     };
-    format!("no result is called `{name}`: use a field of summary.json, as in {right}")
+    let of_summary = format!("a field of summary.json, as in {right}");
+    // The cell's have a short name as well.
+    let short = names.iter().filter_map(|name| name.strip_prefix("cell."));
+    match meant(name, names.iter().map(String::as_str).chain(short)) {
+        Some(meant) => format!("no result is called `{name}`: did you mean `{meant}`? Expected {of_summary}"),
+        None => format!("no result is called `{name}`: use {of_summary}"),
+    }
 }
 
 #[cfg(test)]
@@ -287,6 +294,15 @@ mod tests {
         let error = Metric::parse("owd_p99").unwrap_err();
         assert!(error.contains("owd_ms.p99"), "{error}");
         assert!(Metric::parse("marked/ue.marked").unwrap_err().contains("same rows"));
-        assert!(Metric::parse("xyz").unwrap_err().contains("throughput_mbps"));
+        let error = Metric::parse("xyz").unwrap_err();
+        assert!(error.contains("throughput_mbps") && !error.contains("did you mean"), "{error}");
+        for (wrong, meant) in [
+            ("throughput_mbs", "throughput_mbps"),
+            ("sum(ue.qeue_ms.p99)", "ue.queue_ms.p99"),
+            ("satisfed", "satisfied"),
+        ] {
+            let error = Metric::parse(wrong).unwrap_err();
+            assert!(error.contains(&format!(": did you mean `{meant}`? Expected a field of summary.json")), "{error}");
+        }
     }
 }
