@@ -134,6 +134,30 @@ fn a_study_from_flags_prints_means_and_writes_a_page() {
 }
 
 #[test]
+fn the_table_of_other_varied_keys_is_replaced_by_force_alone() {
+    let lab = Lab::new();
+    let (scenario, out) = (lab.path("short.toml"), lab.path("out"));
+    let sweep = |vary: &str, more: &[&str]| {
+        let study = ["run", &scenario, "--vary", vary, "--seeds", "1", "--out", &out];
+        let output = tidemark(&[&study[..], more].concat());
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(sweep("marker.law=none", &[]).0, Some(0));
+    let files = || ["table.csv", "study.html", "study.json"].map(|name| fs::read(Path::new(&out).join(name)).unwrap());
+    let before = files();
+    let (code, said) = sweep("flow.0.round_trip=9 ms", &[]);
+    assert_eq!(code, Some(2), "{said}");
+    let of_both = "has the table of a study that varies marker.law, and this one varies flow.0.round_trip";
+    assert!(said.contains(of_both) && said.contains("--out") && said.contains("--force"), "{said}");
+    assert!(files() == before);
+    // Another value of the same key is a row, and runs are kept.
+    assert_eq!(sweep("marker.law=none,l4span", &[]).0, Some(0));
+    assert_eq!(sweep("flow.0.round_trip=9 ms", &["--force"]).0, Some(0));
+    assert!(lab.table("out").starts_with("flow.0.round_trip,seed,"), "{}", lab.table("out"));
+    assert_eq!(lab.records("out"), 3);
+}
+
+#[test]
 fn bad_studies_end_with_status_2_and_write_nothing() {
     let lab = Lab::new();
     let out = lab.path("out");

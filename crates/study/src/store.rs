@@ -58,8 +58,18 @@ impl Store {
     /// # Errors
     /// A folder that can't be written, or that belongs to something else.
     pub fn open(folder: &Path, study: &Study) -> Result<Self, StoreError> {
+        Self::check(folder, study)?;
+        let text = serde_json::to_string_pretty(&Description::of(study)).unwrap_or_default() + "\n";
+        write(folder, DESCRIPTION, text.as_bytes())?;
+        Ok(Self { folder: folder.to_path_buf(), records: Records::open(folder)? })
+    }
+
+    /// Checks that a folder is of this study, or is empty or missing. Changes nothing.
+    ///
+    /// # Errors
+    /// A folder that can't be read, or that belongs to something else.
+    pub fn check(folder: &Path, study: &Study) -> Result<(), StoreError> {
         let file = folder.join(DESCRIPTION);
-        let description = Description::of(study);
         // Another process may make the same store now. It writes the description before all else, so what is listed before the
         // description is looked for, and has none, is nobody's study.
         let used = used(folder);
@@ -69,20 +79,18 @@ impl Store {
                     path: file.display().to_string(),
                     reason: error.to_string(),
                 })?;
-                if let Some(difference) = there.difference(&description) {
-                    return Err(StoreError::Another { folder: folder.display().to_string(), difference });
-                }
+                let another = |difference| StoreError::Another { folder: folder.display().to_string(), difference };
+                there.difference(&Description::of(study)).map_or(Ok(()), |difference| Err(another(difference)))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if used {
-                    return Err(StoreError::Foreign(folder.display().to_string()));
+                    Err(StoreError::Foreign(folder.display().to_string()))
+                } else {
+                    Ok(())
                 }
             }
-            Err(error) => return Err(FileError::at(&file, error).into()),
+            Err(error) => Err(FileError::at(&file, error).into()),
         }
-        let text = serde_json::to_string_pretty(&description).unwrap_or_default() + "\n";
-        write(folder, DESCRIPTION, text.as_bytes())?;
-        Ok(Self { folder: folder.to_path_buf(), records: Records::open(folder)? })
     }
 
     /// Folder of the store.

@@ -11,6 +11,9 @@ use crate::statistics::Estimate;
 use crate::store::{Store, StoreError};
 use crate::study::Study;
 
+/// Heading of the seed, behind varied keys and names of cases.
+const SEED: &str = "seed";
+
 /// Tidy table of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -143,7 +146,7 @@ impl Table {
     pub fn headings(&self) -> Vec<(String, Option<&'static str>)> {
         let plain = |name: &String| (name.clone(), None);
         let mut headings: Vec<_> = self.columns.iter().map(plain).collect();
-        headings.push(("seed".into(), None));
+        headings.push((SEED.into(), None));
         if self.by_flow {
             headings.push(("flow".into(), None));
         }
@@ -165,6 +168,13 @@ impl Table {
             cells
         });
         csv([headings.into_iter().map(|(name, _)| name).collect()].into_iter().chain(rows))
+    }
+
+    /// Varied keys and names of cases that the text of a table has: its columns before the seed.
+    pub fn columns_in(csv: &str) -> Vec<String> {
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let headings = reader.headers().cloned().unwrap_or_default();
+        headings.iter().take_while(|name| *name != SEED).map(str::to_string).collect()
     }
 
     /// Text of a CSV file with the unit of each column; empty for counts, shares and text.

@@ -4,6 +4,7 @@ mod points;
 mod terminal;
 
 use std::borrow::Cow;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -213,20 +214,38 @@ pub(crate) fn folder(name: &str, out: Option<&Path>) -> PathBuf {
     out.map_or_else(|| Path::new("out").join(format!("{name}-study")), Path::to_path_buf)
 }
 
-/// Opens the folder of a study; with `force`, replaces another study.
+/// Opens the folder of a study. With `force`, replaces another study, or the table of one that varies something else: its runs stay.
 fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
     staging::clean(out);
-    let store = match Store::open(out, study) {
+    match Store::check(out, study) {
         Err(StoreError::Another { .. }) if force => {
             // The description is removed last: until then the folder is recognised as a study's.
             for name in [TABLE, PAGE, "units.csv", "series", "runs", "under-way", "study.json"] {
                 staging::remove(&out.join(name)).into_diagnostic()?;
             }
-            Store::open(out, study)
         }
-        other => other,
-    };
-    store.map_err(|error| miette!("{error}"))
+        Err(other) => return Err(miette!("{other}")),
+        Ok(()) if force => {}
+        Ok(()) => keep_table(out, study)?,
+    }
+    Store::open(out, study).map_err(|error| miette!("{error}"))
+}
+
+/// Refuses to replace a table that varies something else, which is another result as one of another `--set` is.
+fn keep_table(out: &Path, study: &Study) -> Result<()> {
+    let Ok(text) = fs::read_to_string(out.join(TABLE)) else { return Ok(()) };
+    let (there, here) = (Table::columns_in(&text), study.columns());
+    if there == here {
+        return Ok(());
+    }
+    let varied = |columns: &[String]| if columns.is_empty() { "nothing".into() } else { columns.join(", ") };
+    Err(miette!(
+        "{} has the table of a study that varies {}, and this one varies {}\nName another folder with --out, or replace the table with \
+         --force: its runs are kept.",
+        out.display(),
+        varied(&there),
+        varied(&here)
+    ))
 }
 
 /// Prints the paths of a study's table and page.
