@@ -82,7 +82,8 @@ pub unsafe extern "C" fn tidemark_policy_new(
 }
 
 fn parse(text: &CStr) -> Result<Policy, String> {
-    let text = text.to_str().map_err(|error| format!("the text is no UTF-8 after {} bytes", error.valid_up_to()))?;
+    let text =
+        text.to_str().map_err(|error| format!("the text is not UTF-8 from byte {} on", error.valid_up_to() + 1))?;
     let policy: Policy = toml::from_str(text).map_err(|error| at_its_line(text, &error))?;
     policy.validate().map_err(|error| error.to_string())?;
     Ok(policy)

@@ -32,7 +32,7 @@ void policies(void)
   IS(BAD_CONFIG, tidemark_policy_new("[[rules]]\nfive_qi = 'nine'\n", &policy, problem, sizeof problem));
   CHECK(strcmp(problem, "line 2: must be a whole number from 0 to 255, not \"nine\"") == 0);
   IS(BAD_CONFIG, tidemark_policy_new("\xFF", &policy, problem, sizeof problem));
-  CHECK(strcmp(problem, "the text is no UTF-8 after 0 bytes") == 0);
+  CHECK(strcmp(problem, "the text is not UTF-8 from byte 1 on") == 0);
 
   /* Room for three letters and the zero. */
   memset(problem, 'x', sizeof problem);
