@@ -17,21 +17,23 @@ const root = new URL("../../../", import.meta.url).pathname;
 
 test("the simulator's results are those of the command, byte by byte", async () => {
   const simulator = await instantiate(await WebAssembly.compile(readFileSync(SIMULATOR)), () => {});
-  const folders = ["scenarios", "scenarios/rfc8867", "web/src/playground/lessons"];
+  const folders = [...["", "/live", "/network", "/papers", "/rfc8867"].map((folder) => `scenarios${folder}`), "web/src/playground/lessons"];
+  // Some warm up for longer than that.
+  const set = ["duration=12 s", "warmup=2 s"];
   const scenarios = folders.flatMap((folder) => readdirSync(`${root}${folder}`).map((file) => `${folder}/${file}`)).filter((file) => file.endsWith(".toml"));
   const compared = [];
   for (const scenario of scenarios) {
     const text = readFileSync(`${root}${scenario}`, "utf8");
     // Traces are files, of which a page has none, and a study is many runs.
     if (/model = "trace"|trace = |^\[+case/m.test(text)) continue;
-    const answer = JSON.parse(simulator("run", { text, set: ["duration=12 s"] }));
+    const answer = JSON.parse(simulator("run", { text, set }));
     assert.ok(answer.results, `${scenario}: ${JSON.stringify(answer).slice(0, 500)}`);
     const out = mkdtempSync(`${tmpdir()}/playground-`);
-    execFileSync(TIDEMARK, ["run", "--quiet", scenario, "--set", "duration=12 s", "--force", "--out", out], { cwd: root, stdio: "ignore" });
+    execFileSync(TIDEMARK, ["run", "--quiet", scenario, ...set.flatMap((one) => ["--set", one]), "--force", "--out", out], { cwd: root, stdio: "ignore" });
     assert.ok(answer.results.summary === readFileSync(`${out}/summary.json`, "utf8"), `${scenario}: another summary.json`);
     compared.push(scenario);
   }
-  assert.ok(compared.length >= 12, `${compared}`);
+  assert.ok(compared.length >= 36, `${compared}`);
 });
 
 const chromium = findChromium();
