@@ -39,6 +39,9 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
     assert 'mode = "throughput-first"' in (tmp_path / "throughput-first-1/scenario.toml").read_text()
     assert without["empty_under_marks"] == "" and 0 <= float(marks["empty_under_marks"]) < 1, rows
     assert '"outage"' in (tmp_path / "with-an-outage-1/summary.json").read_text()
+    [flow, *_] = csv.DictReader((tmp_path / "with-marks-1/flows.csv").open())
+    counts = [int(flow[f"ecn_{codepoint}"]) for codepoint in ("not_ect", "ect1", "ect0", "ce")]
+    assert counts[1] > 1000 > counts[0] and sum(counts) == int(flow["sent_packets"]), flow
 
 
 def test_the_outage_is_in_the_tests_own_cell_beside_one_that_starts_meanwhile(tmp_path):

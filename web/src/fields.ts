@@ -166,6 +166,8 @@ export interface FlowResult {
   media?: MediaResult | null;
   /** Downlink packets that the sender sent. */
   sent_packets: number;
+  /** Those packets by the ECN field with which they came from the core; absent for a hop, and for a run in virtual time. */
+  ecn?: Codepoints | null;
   /** Data packets that arrived with CE, no matter where they were marked, and those whose mark the short-circuit put into acknowledgements. */
   marked: number;
   /** Downlink packets that the network dropped. */
@@ -178,6 +180,18 @@ export interface FlowResult {
   buffer_limited?: number | null;
   /** Parts of the mean one-way delay. */
   split_ms: Split | null;
+}
+
+/** Packets by their ECN field. */
+export interface Codepoints {
+  /** Packets with Not-ECT. */
+  not_ect: number;
+  /** Packets with ECT(1). */
+  ect1: number;
+  /** Packets with ECT(0). */
+  ect0: number;
+  /** Packets with CE. */
+  ce: number;
 }
 
 /** Transfers of known size, each over its own connection, or web pages over one connection. */
@@ -606,7 +620,8 @@ export const FIELDS: Record<string, Record<string, string>> = {
   Event: { t_s: "number", event: "string", ue: "string?", detail: "string?" },
   LiveResult: { lateness_us: "Lateness", busy: "number", real_time_priority: "boolean", packets_in: "number", packets_out: "number", refused: "number", unroutable: "number?", unreadable: "number?", overload: "number", not_admitted: "number", device_drops: "number", empty_under_marks: "number?", uplink_busy_s: "number?" },
   Lateness: { p50: "number", p99: "number", p999: "number", max: "number", deadlines: "number" },
-  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", routers: "string[]?", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", buffer_limited: "number?", split_ms: "Split" },
+  FlowResult: { name: "string", ue: "string?", controller: "string", law: "string", routers: "string[]?", throughput_mbps: "number", goodput_mbps: "number", owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles?", transfers: "Transfers?", media: "MediaResult?", sent_packets: "number", ecn: "Codepoints?", marked: "number", dropped: "number", retransmissions: "number", gave_way: "boolean?", buffer_limited: "number?", split_ms: "Split" },
+  Codepoints: { not_ect: "number", ect1: "number", ect0: "number", ce: "number" },
   Transfers: { completed: "number", completion_ms: "Quantiles" },
   MediaResult: { frames_sent: "number", frames_discarded: "number", frames_received: "number", frames_lost: "number", freezes: "number", frozen_s: "number", delay_ms: "Quantiles", sender_queue_ms: "Quantiles", delay_budget_ms: "number", in_budget: "number", satisfied: "boolean" },
   Freeze: { flow: "string", t_s: "number", frozen_s: "number" },

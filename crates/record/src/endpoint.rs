@@ -6,9 +6,10 @@ use tidemark_senders::{FrameArrival, Stats};
 
 use crate::counters::Counters;
 use crate::distribution::Distribution;
-use crate::endpoint_result::{Codepoints, EndpointResult, Role, Verdict};
+use crate::endpoint_result::{EndpointResult, Role, Verdict};
 use crate::event::{Arrival, Event};
 use crate::recorder::{Limits, Recorder};
+use crate::result::Codepoints;
 
 /// The sender's rate of the first second is its initial one, wherever it goes from there.
 const SETTLING: Duration = Duration::from_secs(1);

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tidemark_core::Ecn;
 
 use crate::distribution::Quantiles;
 use crate::fields::{exact, results};
+use crate::result::Codepoints;
 
 /// Role of an end in a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
@@ -97,39 +97,6 @@ results! {
         /// Verdict on what the path does to ECN, in the summary: `kept`, `bleached`, `black-holed` or `unknown`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub verdict: Option<Verdict>,
-    }
-
-    /// Datagrams by the ECN field with which they arrived.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-    pub struct Codepoints {
-        /// Datagrams with Not-ECT.
-        pub not_ect: u64,
-        /// Datagrams with ECT(1).
-        pub ect1: u64,
-        /// Datagrams with ECT(0).
-        pub ect0: u64,
-        /// Datagrams with CE.
-        pub ce: u64,
-    }
-}
-
-impl Codepoints {
-    pub(crate) fn count(&mut self, ecn: Ecn) {
-        *match ecn {
-            Ecn::NotEct => &mut self.not_ect,
-            Ecn::Ect1 => &mut self.ect1,
-            Ecn::Ect0 => &mut self.ect0,
-            Ecn::Ce => &mut self.ce,
-        } += 1;
-    }
-    /// True if a datagram arrived as `sent`, or was marked on its way.
-    pub fn keep(&self, sent: Ecn) -> bool {
-        let unmarked = match sent {
-            Ecn::NotEct | Ecn::Ce => 0,
-            Ecn::Ect1 => self.ect1,
-            Ecn::Ect0 => self.ect0,
-        };
-        unmarked + self.ce > 0
     }
 }
 

@@ -217,6 +217,7 @@ impl FlowRecord {
             transfers: (completed > 0).then(|| Transfers { completed, completion_ms: self.completions.quantiles() }),
             media: ends.and_then(|ends| self.frames.result(ends)),
             sent_packets: self.sent_packets,
+            ecn: None,
             marked: self.marked,
             dropped: self.dropped,
             retransmissions: ends.map(|ends| ends.server.1.retransmissions - ends.server.0.retransmissions),

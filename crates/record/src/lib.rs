@@ -37,9 +37,10 @@ pub use event::Arrival;
 pub use flow::{FlowDescription, FlowRecord};
 pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
-    AnbrResult, BearerResult, CellPlace, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Freeze,
-    Lateness, LiveResult, MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RouterTdq,
-    RunResult, STRUCTS, Series, Split, Threshold, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    AnbrResult, BearerResult, CellPlace, CellResult, CellSeries, Codepoints, Event, EventKind, FlowResult, FlowSeries,
+    Freeze, Lateness, LiveResult, MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries,
+    RouterTdq, RunResult, STRUCTS, Series, Split, Threshold, Transfers, UePlace, UeResult, UeSeries, UplinkResult,
+    UplinkSeries,
 };
 pub use router::RouterDescription;
 pub use subject::{Direction, NamedUe};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tidemark_core::Ecn;
 
 use crate::distribution::Distribution;
 use crate::fields::results;
@@ -236,6 +237,9 @@ results! {
         pub media: Option<MediaResult> = [csv],
         /// Downlink packets that the sender sent.
         pub sent_packets: u64 = [csv],
+        /// Those packets by the ECN field with which they came from the core; absent for a hop, and for a run in virtual time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ecn: Option<Codepoints> = [csv],
         /// Data packets that arrived with CE, no matter where they were marked, and those whose mark the short-circuit put into
         /// acknowledgements.
         pub marked: u64 = [csv, "marks"],
@@ -274,6 +278,19 @@ results! {
         /// Distribution of the frames' time in the sender's queue.
         #[serde(skip)]
         pub sender_queue: Distribution,
+    }
+
+    /// Packets by their ECN field.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+    pub struct Codepoints {
+        /// Packets with Not-ECT.
+        pub not_ect: u64 = [csv],
+        /// Packets with ECT(1).
+        pub ect1: u64 = [csv],
+        /// Packets with ECT(0).
+        pub ect0: u64 = [csv],
+        /// Packets with CE.
+        pub ce: u64 = [csv],
     }
 
     /// Transfers of known size, each over its own connection, or web pages over one connection.
@@ -732,5 +749,26 @@ results! {
         pub p99: f64 = decimals(3) ["p99"],
         /// 99.9th percentile.
         pub p999: f64 = decimals(3) ["p99.9"],
+    }
+}
+
+impl Codepoints {
+    /// Counts a packet.
+    pub fn count(&mut self, ecn: Ecn) {
+        *match ecn {
+            Ecn::NotEct => &mut self.not_ect,
+            Ecn::Ect1 => &mut self.ect1,
+            Ecn::Ect0 => &mut self.ect0,
+            Ecn::Ce => &mut self.ce,
+        } += 1;
+    }
+    /// True if a packet arrived as `sent`, or was marked on its way.
+    pub fn keep(&self, sent: Ecn) -> bool {
+        let unmarked = match sent {
+            Ecn::NotEct | Ecn::Ce => 0,
+            Ecn::Ect1 => self.ect1,
+            Ecn::Ect0 => self.ect0,
+        };
+        unmarked + self.ce > 0
     }
 }

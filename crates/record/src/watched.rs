@@ -3,7 +3,7 @@
 use tidemark_core::{BitRate, Duration, Ecn};
 
 use crate::distribution::Distribution;
-use crate::endpoint_result::Codepoints;
+use crate::result::Codepoints;
 
 /// Flow as whoever looks at one of its ends sees it.
 #[derive(Clone, Debug, Default)]

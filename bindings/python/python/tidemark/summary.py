@@ -226,6 +226,20 @@ class Transfers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Codepoints:
+    """Packets by their ECN field."""
+
+    not_ect: int
+    """Packets with Not-ECT."""
+    ect1: int
+    """Packets with ECT(1)."""
+    ect0: int
+    """Packets with ECT(0)."""
+    ce: int
+    """Packets with CE."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowResult:
     """One flow, after the warm-up."""
 
@@ -257,6 +271,8 @@ class FlowResult:
     """Frames of video; absent for a flow without frames."""
     sent_packets: int
     """Downlink packets that the sender sent."""
+    ecn: Codepoints | None = None
+    """Those packets by the ECN field with which they came from the core; absent for a hop, and for a run in virtual time."""
     marked: int
     """Data packets that arrived with CE, no matter where they were marked, and those whose mark the short-circuit put into acknowledgements."""
     dropped: int

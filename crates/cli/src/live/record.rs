@@ -238,6 +238,7 @@ impl Recorder {
         }
         result.ues.iter_mut().for_each(|UeResult { marked: marks, .. }| *marks = marked(*marks));
         for (flow, traffic) in result.flows.iter_mut().zip(&self.traffic) {
+            flow.ecn = Some(traffic.counted);
             flow.gave_way = traffic.codepoints.gave_way().filter(|_| !self.is_du);
         }
         result.live = Some(self.machine_result(whole, device_drops).rounded());
@@ -309,7 +310,12 @@ impl Observer for Recorder {
                 {
                     self.recorder.handle(at, Event::RoundTrip { flow, rtt });
                 }
-                self.traffic(flow).codepoints.came(ecn(bytes).unwrap_or(Ecn::NotEct));
+                let (ecn, counts) = (ecn(bytes).unwrap_or(Ecn::NotEct), self.recorder.counts(at));
+                let traffic = self.traffic(flow);
+                traffic.codepoints.came(ecn);
+                if counts {
+                    traffic.counted.count(ecn);
+                }
                 Event::Sent { flow }
             }
             DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },

@@ -9,6 +9,8 @@ use super::verdict::Codepoints;
 pub(super) struct Traffic {
     /// Packets from the core by their codepoints, with the law's marks.
     pub codepoints: Codepoints,
+    /// Packets from the core by their ECN field, after the warm-up.
+    pub counted: tidemark_record::Codepoints,
     /// Packets on the way to the UE that were dropped, for any reason.
     pub dropped: u64,
     down: Meter,

@@ -246,6 +246,7 @@ mod tests {
     use tidemark_emu::realtime::Priority;
     use tidemark_emu::{Counters, Datagram};
     use tidemark_marker::{Decision, Draw, Estimate, Odds, RlcQueue, SnLength, Verdict};
+    use tidemark_record::Codepoints;
     use tidemark_record::output::read_marks;
     use tidemark_wire::mac::Direction;
 
@@ -429,6 +430,18 @@ mod tests {
     }
 
     #[test]
+    fn codepoints_in_results_are_those_after_the_warm_up() {
+        let scenario = Scenario::parse("t.toml", SCENARIO, Path::new(""), &["warmup=500 ms".into()]).unwrap();
+        let (mut watch, shared) = Watch::new(&scenario, None, modem::channel().0, false);
+        for at in [0, 600] {
+            watch.handle_driver(Instant::from_millis(at), &FROM_CORE);
+        }
+        let flow = &watch.recorder.result(0, &shared.history()).flows[0];
+        let not_ect = |packets| Codepoints { not_ect: packets, ..Codepoints::default() };
+        assert_eq!((flow.sent_packets, flow.ecn), (1, Some(not_ect(1))));
+    }
+
+    #[test]
     fn each_flow_has_its_rates_and_packets_and_what_nobody_measured_is_absent() {
         for is_du in [true, false] {
             let (mut watch, shared) = watch(is_du);
@@ -445,6 +458,8 @@ mod tests {
             assert_eq!((flow.down_mbps, flow.up_mbps, flow.round_trip_ms), (0.008, None, None));
             assert_eq!((flow.not_ect, flow.ect1, flow.dropped), (1, 0, 1));
             assert_eq!(flow.marked, (!is_du).then_some(1), "a DU's CU marks");
+            let result = watch.recorder.result(0, &shared.history());
+            assert_eq!(result.flows[0].ecn, Some(Codepoints { not_ect: 1, ..Codepoints::default() }));
             let metrics = shared.latest().prometheus();
             let labels = "{flow=\"unreadable\",ue=\"walker\",";
             assert!(
