@@ -76,10 +76,7 @@ fn one(folder: &Path, format: Format) -> Result<()> {
     if folder.join("summary.json").exists() {
         print(folder, &seeds::summary(folder)?, format)?;
     } else if folder.join(study::TABLE).exists() {
-        if format == Format::Json {
-            return Err(miette!("{}: a study can only be printed as CSV: use --format csv", folder.display()));
-        }
-        print::data(&text(&folder.join(study::TABLE))?);
+        study::report(folder, format)?;
     } else {
         let pool = Pool::read(&seeds::all(folder)?)?;
         match format {

@@ -110,6 +110,8 @@ fn a_study_from_flags_prints_means_and_writes_a_page() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "a progress bar belongs on a terminal");
     assert!(said.contains("marker.law") && said.contains(" ± ") && said.contains("l4span"), "{said}");
+    let (means, _) = said.split_once("table: ").unwrap();
+    assert!(text(&tidemark(&["report", &out]).stdout).starts_with(means), "{said}");
     let table = lab.table("out");
     assert!(table.starts_with("marker.law,seed,flow,throughput_mbps,run\nnone,1,flow,"), "{table}");
     let units = fs::read_to_string(Path::new(&out).join("units.csv")).unwrap();
@@ -155,6 +157,24 @@ fn the_table_of_other_varied_keys_is_replaced_by_force_alone() {
     assert_eq!(sweep("flow.0.round_trip=9 ms", &["--force"]).0, Some(0));
     assert!(lab.table("out").starts_with("flow.0.round_trip,seed,"), "{}", lab.table("out"));
     assert_eq!(lab.records("out"), 3);
+}
+
+#[test]
+fn a_study_is_reported_in_every_format_as_its_run_printed_it() {
+    let lab = Lab::new();
+    let out = lab.path("out");
+    let run = ["run", &lab.path("short.toml"), "--vary", "marker.law=none,ramp", "--seeds", "2", "--out", &out];
+    for metric in ["throughput_mbps", "utilisation"] {
+        for format in ["json", "csv"] {
+            let run = [&run[..], &["--metric", metric, "--format", format, "--force"]].concat();
+            let (run, report) = (tidemark(&run), tidemark(&["report", &out, "--format", format]));
+            assert!(run.status.success() && report.status.success(), "{}", text(&report.stderr));
+            assert_eq!(text(&report.stdout), text(&run.stdout));
+        }
+    }
+    fs::write(Path::new(&out).join("table.csv"), "marker.law,run\n").unwrap();
+    let output = tidemark(&["report", &out, "--format", "json"]);
+    assert!(text(&output.stderr).contains("not a study's table"), "{}", text(&output.stderr));
 }
 
 #[test]

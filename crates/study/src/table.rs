@@ -11,8 +11,12 @@ use crate::statistics::Estimate;
 use crate::store::{Store, StoreError};
 use crate::study::Study;
 
-/// Heading of the seed, behind varied keys and names of cases.
+/// Heading of the seeds, behind varied keys and names of cases.
 const SEED: &str = "seed";
+/// Heading of the groups of flows, after the seeds.
+const FLOW: &str = "flow";
+/// Heading of the runs' keys, the last one.
+const RUN: &str = "run";
 
 /// Tidy table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,16 +146,40 @@ impl Table {
         Ok(())
     }
 
+    /// Reads the text of a table that `csv` wrote; `None` for another text.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let headings: Vec<String> = reader.headers().ok()?.iter().map(str::to_string).collect();
+        // A study may vary a key of the same name.
+        let seed = headings.iter().rposition(|heading| heading == SEED)?;
+        let by_flow = headings.get(seed + 1).is_some_and(|heading| heading == FLOW);
+        let first = seed + 1 + usize::from(by_flow);
+        let last = headings.len().checked_sub(1).filter(|last| *last >= first && headings[*last] == RUN)?;
+        let metrics = headings[first..last].iter().map(|name| Metric::parse(name)).collect::<Result<_, _>>().ok()?;
+        let given = |cell: &str| (!cell.is_empty()).then(|| cell.to_string());
+        let row = |cells: &csv::StringRecord| {
+            Some(Row {
+                key: cells.get(last)?.into(),
+                values: cells.iter().take(seed).map(given).collect(),
+                seed: cells.get(seed)?.parse().ok()?,
+                flow: given(cells.get(seed + 1)?).filter(|_| by_flow),
+                metrics: (first..last).map(|index| cells[index].parse().ok()).collect(),
+            })
+        };
+        let rows = reader.records().map(|cells| row(&cells.ok()?)).collect::<Option<_>>()?;
+        Some(Self { columns: headings[..seed].to_vec(), metrics, by_flow, rows })
+    }
+
     /// Names of all columns, with their units.
     pub fn headings(&self) -> Vec<(String, Option<&'static str>)> {
         let plain = |name: &String| (name.clone(), None);
         let mut headings: Vec<_> = self.columns.iter().map(plain).collect();
         headings.push((SEED.into(), None));
         if self.by_flow {
-            headings.push(("flow".into(), None));
+            headings.push((FLOW.into(), None));
         }
         headings.extend(self.metrics.iter().map(|metric| (metric.name().to_string(), metric.unit())));
-        headings.push(("run".into(), None));
+        headings.push((RUN.into(), None));
         headings
     }
 

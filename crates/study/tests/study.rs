@@ -96,6 +96,7 @@ fn a_run_is_plain_data_that_gives_the_same_record_anywhere() {
         store.put(&run.key, &run_one(run).unwrap()).unwrap();
     }
     assert_eq!(Table::new(&study, &plan, &store).unwrap().csv(), table.csv());
+    assert_eq!(Table::read(&table.csv()), Some(table));
     assert!(store.put("0123", &run_one(&runs[0]).unwrap()).unwrap_err().to_string().contains(&runs[0].key));
 }
 

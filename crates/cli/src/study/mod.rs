@@ -110,10 +110,9 @@ impl StudyOptions {
         let mut study = self.study(file, common)?;
         let out = folder(&study.name, common.out);
         let (table, found) = self.make(&mut study, &out, common.force, |_| Vec::new())?;
-        match common.format {
-            Format::Table => terminal::print(&study, &table, &found),
-            Format::Csv => print::data(&table.csv()),
-            Format::Json => print::data(&serde_json::to_string_pretty(&points::points(&table)).into_diagnostic()?),
+        figures(&table, common.format)?;
+        if common.format == Format::Table {
+            terminal::conclude(&study, &table, &found);
         }
         say_files(&out);
         Ok(())
@@ -246,6 +245,28 @@ fn keep_table(out: &Path, study: &Study) -> Result<()> {
         varied(&there),
         varied(&here)
     ))
+}
+
+/// Prints the figures of a study whose table is in this folder.
+///
+/// # Errors
+/// A table that can't be read.
+pub(crate) fn report(folder: &Path, format: Format) -> Result<()> {
+    let file = folder.join(TABLE);
+    let text =
+        fs::read_to_string(&file).into_diagnostic().wrap_err_with(|| format!("{} can't be read", file.display()))?;
+    let unknown = || miette!("{}: not a study's table: `tidemark run` of the study writes it again", file.display());
+    figures(&Table::read(&text).ok_or_else(unknown)?, format)
+}
+
+/// Prints the figures of a study: means for people and programs, or a row for each run.
+fn figures(table: &Table, format: Format) -> Result<()> {
+    match format {
+        Format::Table => terminal::print(table),
+        Format::Csv => print::data(&table.csv()),
+        Format::Json => print::data(&serde_json::to_string_pretty(&points::points(table)).into_diagnostic()?),
+    }
+    Ok(())
 }
 
 /// Prints the paths of a study's table and page.

@@ -11,8 +11,8 @@ use tidemark_terminal::table::text;
 /// Rows of a table; if there are more, those with the longest delays are shown.
 const MAX_ROWS: usize = 48;
 
-/// Prints the means of every point with their intervals, and the results of a search.
-pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
+/// Prints the means of every point with their intervals.
+pub(super) fn print(of: &Table) {
     let summaries = of.summaries();
     say!("{}", sheet(of, &summaries).draw());
     if summaries.len() > MAX_ROWS {
@@ -25,7 +25,12 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
             "Means over seeds, ± half-width of their 95 % confidence intervals. Differences are more certain than they look: a seed has the same radio and traffic at all points."
         );
     }
+}
+
+/// Prints which intervals are wider than the study asks for, and the results of its search.
+pub(super) fn conclude(study: &Study, of: &Table, found: &[Found]) {
     if let Some(widening) = &study.widening {
+        let summaries = of.summaries();
         let metric = of.metrics.iter().position(|metric| *metric == widening.metric);
         let is_wide = |summary: &&Summary| {
             let estimate = metric.and_then(|metric| summary.estimate(metric));
