@@ -240,14 +240,8 @@ impl Server {
         let ssrc = random().map(u32::from_ne_bytes).map_err(broken)?;
         let choice = Choice { controller: made, video: self.settings.video(), l4s, ssrc };
         let references = self.settings.reference.map(|every| Arc::new(References::every(every)));
-        let start = Start {
-            socket,
-            wake: wake.clone(),
-            controller: controller.into(),
-            l4s,
-            references: references.clone(),
-            out,
-        };
+        let start =
+            Start { socket, wake: wake.clone(), controller: controller.into(), references: references.clone(), out };
         let started = match &self.settings.frames {
             Frames::Generator => start.answer(offer, address, choice, self.settings.generated(ssrc)),
             Frames::Encoder | Frames::File(_) => {

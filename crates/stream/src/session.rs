@@ -88,7 +88,7 @@ pub struct Session<M> {
     /// Start of the sender's time.
     epoch: Instant,
     reports: Reports,
-    is_marked: bool,
+    is_l4s: bool,
     media_ecn: Ecn,
     /// Time for which the last packet of the sender waited.
     due: Option<Instant>,
@@ -106,7 +106,7 @@ pub struct Choice {
     pub controller: Box<dyn MediaController + Send>,
     /// Video, of which only the start and the age limit of frames are used.
     pub video: VideoConfig,
-    /// True if packets carry the controller's codepoint, false for Not-ECT.
+    /// True if packets carry the controller's codepoint for a viewer that reports marks, false for Not-ECT.
     pub l4s: bool,
     /// Number of the stream, drawn at random (RFC 3550 8).
     pub ssrc: u32,
@@ -127,6 +127,8 @@ impl<M: Media> Session<M> {
         let (tap, wanted) = (Tap::default(), choice.controller.report_policy().format);
         let agreed = negotiation::answer(now, offer, local, wanted, choice.ssrc, &tap)?;
         let answer = agreed.answer.clone();
+        // ECT(1) needs feedback on marks (RFC 9331 4.2).
+        let is_l4s = choice.l4s && agreed.feedback == Feedback::Rfc8888;
         let controller = match agreed.feedback {
             Feedback::None => fixed(choice.controller),
             Feedback::Rfc8888 | Feedback::TransportWide => choice.controller,
@@ -140,7 +142,7 @@ impl<M: Media> Session<M> {
             sender: None,
             epoch: now,
             reports: Reports::new(),
-            is_marked: choice.l4s,
+            is_l4s,
             media_ecn: Ecn::NotEct,
             due: None,
             state: State::Connecting,
@@ -223,6 +225,11 @@ impl<M: Media> Session<M> {
         }
     }
 
+    /// True if packets carry the controller's codepoint.
+    pub fn is_l4s(&self) -> bool {
+        self.is_l4s
+    }
+
     /// Counters and present state.
     pub fn status(&self) -> Status {
         let (retransmitted, refused) = self.tap.retransmissions();
@@ -297,7 +304,7 @@ impl<M: Media> Session<M> {
         self.sent = seq + 1;
         // A frame without bytes was forgotten, which is a loss.
         let Some(payload) = self.payload(&frame) else { return };
-        self.media_ecn = if self.is_marked { packet.ecn } else { Ecn::NotEct };
+        self.media_ecn = if self.is_l4s { packet.ecn } else { Ecn::NotEct };
         if frame.number != FramePart::PADDING {
             self.timestamp = (u128::from(frame.captured.as_nanos()) * u128::from(CLOCK) / 1_000_000_000) as u32;
         }

@@ -69,7 +69,6 @@ pub(crate) struct Start {
     pub(crate) socket: EcnSocket,
     pub(crate) wake: Wake,
     pub(crate) controller: String,
-    pub(crate) l4s: bool,
     /// Sent pictures to compare with the shown ones.
     pub(crate) references: Option<Arc<References>>,
     /// Folder of the results, if any are wanted.
@@ -95,7 +94,8 @@ impl Start {
 
 impl Viewer {
     fn start<M: Media + Send + 'static>(session: Session<M>, start: Start) -> Self {
-        let Start { socket, wake, controller, l4s, references, out } = start;
+        let Start { socket, wake, controller, references, out } = start;
+        let l4s = session.is_l4s();
         let shared = Arc::new(Shared {
             controller,
             l4s,

@@ -33,7 +33,7 @@ export type Now = Record<"target_mbps" | "sent_mbps" | "rtt_ms" | "marks_per_s" 
 export const NOTHING: Now = { target_mbps: null, sent_mbps: null, rtt_ms: null, marks_per_s: null, delay_p95_ms: null, freezes: null };
 
 const NOTICES: Record<string, string> = {
-  "transport-wide": "This browser reports no marks: the controller sees only delays and losses. `tidemark stream open` starts Chromium with the flag that makes it report marks.",
+  "transport-wide": "This browser reports no marks: packets leave without ECN, and the controller sees only delays and losses. `tidemark stream open` starts Chromium with the flag that makes it report marks.",
   none: "This browser reports no packets: the rate is fixed.",
 };
 /** Longest wait for candidates, which must all be in the one offer. */

@@ -37,9 +37,9 @@ function stub() {
 
 /**
  * Opens the page of a server with this cell; all requests but those of the state are in `asked`.
- * @param {{ cell?: typeof CELL | null, width?: number, colorScheme?: "light" | "dark", address?: string }} [how]
+ * @param {{ cell?: typeof CELL | null, width?: number, colorScheme?: "light" | "dark", address?: string, feedback?: string }} [how]
  */
-async function open({ cell = CELL, width = 1440, colorScheme = "light", address = "" } = {}) {
+async function open({ cell = CELL, width = 1440, colorScheme = "light", address = "", feedback = "rfc8888" } = {}) {
   /** @type {string[]} */
   const asked = [];
   let row = 0;
@@ -57,7 +57,7 @@ async function open({ cell = CELL, width = 1440, colorScheme = "light", address 
     if (pathname.endsWith("/state")) {
       row += 1;
       const state = { time_s: row, target_mbps: 4 + (row % 2), sent_mbps: 3.5, rtt_ms: 25, marks: 10 * row };
-      return route.fulfill({ json: { controller: "scream", l4s: true, feedback: "rfc8888", is_over: false, rows: [state] } });
+      return route.fulfill({ json: { controller: "scream", l4s: true, feedback, is_over: false, rows: [state] } });
     }
     if (pathname === "/cell") return route.fulfill({ json: cell });
     if (pathname === "/") return route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(new URL("stream.html", dist), "utf8") });
@@ -112,6 +112,16 @@ test("a page without a cell has no plots of it, and one without the token no con
     await page.waitForTimeout(700);
     assert.equal(await page.locator("#cell").count(), count);
     assert.equal(await page.locator("#controls").count(), 0);
+    await page.context().close();
+  }
+});
+
+test("a stream without reports of marks, or of packets, is named", async () => {
+  for (const [feedback, said] of /** @type {const} */ ([["rfc8888", ""], ["transport-wide", "This browser reports no marks: packets leave without ECN"], ["none", "This browser reports no packets: the rate is fixed."]])) {
+    const { page } = await open({ feedback });
+    await page.getByRole("status").getByText(feedback).waitFor();
+    const notices = await page.locator(".stream .warning").allTextContents();
+    assert.ok(said === "" ? notices.length === 0 : notices[0]?.startsWith(said), `${feedback}: ${notices}`);
     await page.context().close();
   }
 });

@@ -60,6 +60,16 @@ fn without_l4s_nothing_is_sent_as_ect() {
 }
 
 #[test]
+fn without_reports_of_marks_nothing_is_sent_as_ect() {
+    for feedback in [Feedback::TransportWide, Feedback::None] {
+        let mut path = Path::new(named("scream"), feedback, true, s(4));
+        path.run(s(4));
+        assert!(path.media.len() > 100 && path.media.iter().all(|ecn| *ecn == Ecn::NotEct), "{feedback:?}");
+        assert!(!path.session.is_l4s());
+    }
+}
+
+#[test]
 fn gcc_climbs_by_transport_wide_feedback() {
     let mut path = Path::new(named("gcc"), Feedback::TransportWide, true, s(20));
     let status = path.run(s(10));
