@@ -142,6 +142,13 @@ def test_a_stream_without_a_cell_is_shown_compared_and_reported(serve, address):
     assert recorded["summary"] == summary and len(recorded["points"]) > SECONDS / 2
 
 
+def test_two_controllers_side_by_side_are_both_shown(serve, address):
+    folder = serve(address)
+    subprocess.run(opened(address, "controller=scream", "beside=prague"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    both = {summary["controller"]: summary["frames_shown"] for summary, *_ in map(results, sorted(folder.iterdir()))}
+    assert set(both) == {"scream", "prague"} and min(both.values()) > SECONDS, both
+
+
 def behind_the_cell(serve, shell, tmp_path, controller, *options, cell=CONSTANT, l4s=1, seconds=SECONDS):
     """Folder of a stream to a browser behind a cell, and of that cell's results."""
     folder = serve(GATEWAY, "--initial", "4 Mbit/s")

@@ -239,7 +239,8 @@ impl Open {
             command.arg("--no-sandbox");
         }
         if self.headless {
-            command.args(["--headless=new", "--disable-gpu", "--mute-audio"]);
+            // A picture outside the window is never shown: two have to fit beside each other.
+            command.args(["--headless=new", "--disable-gpu", "--mute-audio", "--window-size=1440,900"]);
         }
         command.arg(&self.url);
         command
