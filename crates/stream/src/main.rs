@@ -246,3 +246,14 @@ impl Open {
         command
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_else_is_served_unless_an_address_is_named() {
+        let Subcommands::Serve(serve) = Arguments::parse_from(["tidemark-stream", "serve"]).command else { panic!() };
+        assert!(serve.listen.ip().is_loopback());
+    }
+}
