@@ -226,8 +226,8 @@ def spread(rows: list[dict[str, str]], key: str, digits: int = 0) -> str:
 
 def streams() -> Cells:
     """Streams to a browser without L4S and with it, in pairs of one seed."""
-    columns = {"rate_mbps": 1, "queue_p95_ms": 0, "frame_p50_ms": 0, "freezes": 0}
-    yield "controller, L4S", "Mbit/s", "queue p95, ms", "frame delay p50, ms", "freezes"
+    columns = {"rate_mbps": 1, "queue_p95_ms": 0, "frame_p50_ms": 0, "frame_p95_ms": 0, "frame_p99_ms": 0, "freezes": 0}
+    yield "controller, L4S", "Mbit/s", "queue p95, ms", "frame delay p50, ms", "p95", "p99", "freezes"
     runs = groups(data.table("interop/streams.csv"), "controller", "l4s")
     for controller, name in CONTROLLERS.items():
         pairs = [runs.get((controller, l4s), []) for l4s in "01"]
