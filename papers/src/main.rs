@@ -49,6 +49,9 @@ use tidemark_terminal::{error, interrupt, say};
 /// Default number of seeds of a target.
 const SEEDS: u64 = 5;
 
+/// Target that needs a browser and real time, and what measures it.
+const LIVE: (&str, &str) = ("al4s.live", "python3 tests/live/paper_streams.py");
+
 /// Default folder of runs.
 const STORE: &str = "out/reproduction";
 
@@ -261,6 +264,13 @@ impl Reproduce {
     fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {
         let known = || targets.target.iter().map(|target| target.id.as_str()).collect::<Vec<_>>().join(", ");
         let named = |target: &Target, id: &str| is_named(&target.id, id);
+        if self.id.iter().any(|id| id == LIVE.0) {
+            return Err(miette!(
+                "`{}` is measured by a script of the project, with real streams: after `make build stream`, as root and with Chromium, {}",
+                LIVE.0,
+                LIVE.1
+            ));
+        }
         if let Some(id) = self.id.iter().find(|id| !targets.target.iter().any(|target| named(target, id))) {
             return Err(miette!(
                 "there is no target `{id}`: use one of these names, or the beginning of one: {}",
