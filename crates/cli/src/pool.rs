@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, Result, miette};
+use tidemark_record::seeds::{POOL, SEED, seed_folders};
 use tidemark_record::staging::{self, Staging};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
@@ -12,7 +13,6 @@ use crate::compare::Pool;
 use crate::folder::{self, Force};
 use crate::format::{self, Format};
 use crate::results;
-use crate::seeds::{self, POOL, SEED};
 use tidemark_terminal::{detail, interrupt, parallel, say};
 
 /// Runs a scenario with several seeds, each into its own folder, then writes and prints means with their intervals. An interrupt keeps
@@ -58,7 +58,7 @@ fn replace(out: &Path, staging_folder: &Staging, done: &[PathBuf], texts: &[Stri
     let old = staging_folder.path().join("old");
     fs::create_dir_all(&old)?;
     POOL.iter().try_for_each(|name| staging::remove(&out.join(name)))?;
-    for folder in seeds::seed_folders(out) {
+    for folder in seed_folders(out) {
         fs::rename(&folder, old.join(folder.file_name().unwrap_or_default()))?;
     }
     tidemark_record::output::names().try_for_each(|name| staging::remove(&out.join(name)))?;

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, Result};
+use tidemark_record::seeds;
 use tidemark_sim::RunResult;
-
-use crate::seeds;
 
 /// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
 pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {

@@ -1,6 +1,7 @@
 //! Description of a study, by which a folder recognises its study.
 
 use serde::{Deserialize, Serialize};
+use tidemark_record::earlier::difference;
 
 use crate::study::Study;
 
@@ -46,24 +47,3 @@ impl Description {
         Some(difference(&lines(self), &lines(other)))
     }
 }
-
-/// Lines that only one of two texts has, `-` for the first and `+` for the second: twelve of them at most.
-pub fn difference(here: &[String], there: &[String]) -> String {
-    let alone = |own: &[String], others: &[String], sign: char| {
-        let lines = own.iter().filter(|line| !others.contains(line)).map(move |line| format!("{sign} {line}"));
-        lines.collect::<Vec<_>>()
-    };
-    let mut difference = [alone(here, there, '-'), alone(there, here, '+')].concat();
-    if difference.is_empty() {
-        difference.push("the same lines in another order".into());
-    }
-    let hidden = difference.len().saturating_sub(MAX_LINES);
-    difference.truncate(MAX_LINES);
-    if hidden > 0 {
-        difference.push(format!("and {hidden} more lines"));
-    }
-    difference.join("\n")
-}
-
-/// Lines of a difference that are shown.
-const MAX_LINES: usize = 12;

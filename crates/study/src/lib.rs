@@ -28,7 +28,6 @@ mod study;
 mod table;
 mod values;
 
-pub use description::difference;
 pub use error::ExecuteError;
 pub use execute::{Progress, execute};
 pub use form::{CaseForm, Cases, Find, Form, Keys, Labels, UntilCi};
