@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use tidemark_record::distribution::Distribution;
 use tidemark_record::files::{self, FILES, File};
-use tidemark_record::{FlowResult, RunResult, output};
+use tidemark_record::{FlowResult, RunResult, earlier, output, seeds, staging};
 
 /// Name of a delay, and its distribution in a flow's results.
 type Delay = (&'static str, fn(&FlowResult) -> &Distribution);
@@ -63,15 +63,28 @@ impl Outcome {
         Ok(self.0.flows.iter().map(|flow| of(flow).cdf()).collect())
     }
 
-    /// Text of the report page.
-    fn page(&self) -> PyResult<String> {
-        tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    /// Writes the report page.
+    fn report(&self, file: PathBuf) -> PyResult<()> {
+        let page = tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        replace_file(file, page.as_bytes())
     }
 
-    /// Writes the folder of the run, like the command.
-    fn write(&self, folder: PathBuf) -> PyResult<()> {
-        Ok(output::write_folder(&folder, &self.0, Some(tidemark_report::page))?)
+    /// Writes the folder of the run, like the command; without `force` not in place of other results.
+    fn write(&self, folder: PathBuf, force: bool) -> PyResult<()> {
+        if let Some(lost) = earlier::lost_by_run(&folder, &self.0.scenario).filter(|_| !force) {
+            let folder = folder.display();
+            let right = "name another folder, or replace what is there with force=True";
+            return Err(PyFileExistsError::new_err(format!("{folder} has {lost}\n{right}")));
+        }
+        output::write_folder(&folder, &self.0, Some(tidemark_report::page))?;
+        Ok(seeds::remove(&folder)?)
     }
+}
+
+/// Writes a file in place of an old one, which stays whole if the new one can't be written.
+#[pyfunction]
+pub(crate) fn replace_file(file: PathBuf, content: &[u8]) -> PyResult<()> {
+    Ok(staging::replace_file(&file, content)?)
 }
 
 /// Text of `columns.csv`: file, column, type, unit and meaning.

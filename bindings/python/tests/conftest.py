@@ -1,7 +1,9 @@
 """Fixtures of the tests."""
 
 import os
+import resource
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib
@@ -33,3 +35,19 @@ def command(tmp_path: Path):
         return out
 
     return run
+
+
+@pytest.fixture
+def full_disk():
+    """Lets no file grow beyond 100 bytes, as on a full disk."""
+
+    @contextmanager
+    def limited():
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    return limited

@@ -116,6 +116,15 @@ def test_a_picture_is_written_the_same_twice(ending, results, tmp_path):
     assert first.startswith({"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[ending])
 
 
+def test_a_picture_that_can_not_be_written_leaves_the_old_one(full_disk, results, tmp_path):
+    file = tmp_path / "a.svg"
+    file.write_text("old")
+    axes = tidemark.plot.series(results["none"], "rtt_ms")
+    with full_disk(), pytest.raises(OSError, match=r"a\.svg"):
+        tidemark.plot.save(axes, file)
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+
+
 def test_text_of_an_svg_is_text(results, tmp_path):
     tidemark.plot.save(tidemark.plot.series(results["none"], "rtt_ms"), tmp_path / "a.svg")
     assert "round-trip time (ms)" in (tmp_path / "a.svg").read_text()

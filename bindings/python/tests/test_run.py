@@ -35,20 +35,31 @@ def test_results_of_another_scenario_are_replaced_by_force_alone(command, tmp_pa
     first, other = (tidemark.run(FIRST_LOOK, set=short | {"marker.law": law}) for law in ("l4span", "none"))
     first.write(tmp_path / "run")
     first.write(tmp_path / "run")
-    with pytest.raises(FileExistsError, match=r"another scenario.* force=True"):
+    with pytest.raises(FileExistsError, match=r"(?s)another scenario.* force=True"):
         other.write(tmp_path / "run")
     assert (tmp_path / "run/summary.json").read_text() == first.summary_json
     other.write(tmp_path / "run", force=True)
     assert (tmp_path / "run/summary.json").read_text() == other.summary_json
     seeds = command(FIRST_LOOK, "--set", "duration=300 ms", "--set", "warmup=0 s", "--seeds", "2")
-    with pytest.raises(FileExistsError, match="several seeds"):
-        first.write(seeds, force=True)
+    with pytest.raises(FileExistsError, match="results of 2 seeds"):
+        first.write(seeds)
+    first.write(seeds, force=True)
+    assert (seeds / "summary.json").exists() and not list(seeds.glob("seed-*")) and not (seeds / "pool.csv").exists()
 
 
 def test_the_report_is_the_commands_page(command, tmp_path):
     folder = command(FIRST_LOOK, "--set", "duration=3 s", "--set", "warmup=1 s")
     tidemark.run(FIRST_LOOK, set=SHORT, keep_marks=True).report(tmp_path / "x.html")
     assert (tmp_path / "x.html").read_bytes() == (folder / "report.html").read_bytes()
+
+
+def test_a_page_that_can_not_be_written_leaves_the_old_one(full_disk, tmp_path):
+    page = tmp_path / "x.html"
+    page.write_text("old")
+    result = tidemark.run(FIRST_LOOK, set={"duration": "300 ms", "warmup": "0 s"})
+    with full_disk(), pytest.raises(OSError, match=r"x\.html"):
+        result.report(page)
+    assert page.read_text() == "old" and list(tmp_path.iterdir()) == [page]
 
 
 def test_a_file_a_text_and_a_dict_give_the_same_figures():

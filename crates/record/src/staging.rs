@@ -112,6 +112,16 @@ pub fn replace<'a>(
     Ok(())
 }
 
+/// Writes one file in place of an old one.
+///
+/// # Errors
+/// An error of the system, with the path. If the file could not be written, nothing has changed.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| named(path, &io::ErrorKind::InvalidFilename.into()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    replace(folder, [], [Ok((name, bytes))])
+}
+
 fn make_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |parent| fs::create_dir_all(parent).map_err(|error| named(parent, &error)))
 }
@@ -152,6 +162,19 @@ mod tests {
         drop(lock);
         drop(Staging::new(&folder).unwrap());
         assert_eq!(folder.read_dir().unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_replaced_stays_as_it_is() {
+        let folder = std::env::temp_dir().join(format!("tidemark-file-{}", std::process::id()));
+        let file = folder.join("page.html");
+        replace_file(&file, b"old").unwrap();
+        replace_file(&file, b"new").unwrap();
+        assert_eq!((fs::read(&file).unwrap(), folder.read_dir().unwrap().count()), (b"new".to_vec(), 1));
+        // A folder is no file.
+        assert!(replace_file(&folder, b"text").is_err() && replace_file(Path::new("/"), b"text").is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
         fs::remove_dir_all(folder).unwrap();
     }
 

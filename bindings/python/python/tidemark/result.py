@@ -6,7 +6,6 @@ import os
 import types
 import typing
 from functools import cached_property
-from pathlib import Path
 
 import polars as pl
 
@@ -114,25 +113,19 @@ class Result:
         return pl.DataFrame(rows, schema={"flow": pl.String, "ms": pl.Float64, "share": pl.Float64}, orient="row")
 
     def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the same folder as the command; `force` replaces the results of another scenario or of other values.
+        """Writes the same folder as the command; `force` replaces the results of another scenario, values or seeds.
 
         Raises `FileExistsError` where results would be lost.
         """
-        of = Path(folder)
-        if (of / "pool.csv").exists():
-            raise FileExistsError(f"{of} has the results of several seeds: name another folder")
-        there = of / "scenario.toml"
-        is_same = there.exists() and there.read_bytes() == self.summary.scenario.encode()
-        if (of / "summary.json").exists() and not is_same and not force:
-            raise FileExistsError(f"{of} has the results of another scenario: name another folder, or give force=True")
-        self._outcome.write(os.fspath(folder))
+        self._outcome.write(os.fspath(folder), force)
 
     def report(self, file: str | os.PathLike[str]) -> None:
         """Writes the report page, one HTML file: the command's `report.html`.
 
-        With `keep_marks` it has the marks, as the command's has.
+        With `keep_marks` it has the marks, as the command's has. An old file stays whole if the new one can't be
+        written.
         """
-        Path(file).write_text(self._outcome.page(), "utf-8", newline="")
+        self._outcome.report(os.fspath(file))
 
     def _repr_html_(self) -> str:
         """Gives the HTML for a notebook."""

@@ -1,5 +1,6 @@
 """Style of the pictures: sizes of a paper's column, colours for colour-blind readers, lines that work in greyscale."""
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+
+from tidemark import _engine
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito, which colour-blind readers can tell apart, without yellow, which is too pale on paper."""
@@ -80,9 +83,12 @@ def save(axes: Axes, file: str | os.PathLike[str]) -> None:
 
     Equal pictures have equal bytes, because no time of writing is stored.
     """
-    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(Path(file).suffix)
+    ending = Path(file).suffix
+    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(ending)
     figure = axes.get_figure(root=True)
     if figure is None:
         raise ValueError("axes: their figure was closed")
     with mpl.rc_context(FORM):
-        figure.savefig(file, dpi=300, metadata=undated)
+        picture = io.BytesIO()
+        figure.savefig(picture, format=ending.removeprefix("."), dpi=300, metadata=undated)
+    _engine.replace_file(os.fspath(file), picture.getvalue())
