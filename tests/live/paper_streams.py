@@ -29,6 +29,8 @@ CONTROLLERS = {
     "scream": 'controller = "scream"',
     "gcc": 'controller = "gcc"',
 }
+# The server has both kinds of aL4S-CC by one name.
+KINDS = {"sl4s": "al4s", "cl4s": "al4s"}
 MIN, INITIAL, MAX = (f"{PAPER_SCALE * rate} Mbit/s" for rate in (2, 10, 70))
 # The browser needs these seconds to connect; statistics begin later.
 BEGIN_S, WARMUP_S = 2.5, 5
@@ -78,12 +80,13 @@ def figures(source, controller, number, router, delays, counts):
 def live(controller, number):
     """Gives the row of one stream."""
     with tempfile.TemporaryDirectory() as folder:
-        page = f"http://{SERVER}:{PORT}/?controller={controller}&l4s=1"
+        page = f"http://{SERVER}:{PORT}/?controller={KINDS.get(controller, controller)}&l4s=1"
+        known = "--low '5 ms' --high '20 ms'" if controller == "cl4s" else ""
         script = f"""
             {NAMESPACES}
             {TIDEMARK} net hop {PAPER} --left to-left --right to-right {shell_words(link())} --out {folder}/hop & hop=$!
             ip netns exec left {STREAM} serve --listen {SERVER}:{PORT} --min '{MIN}' --initial '{INITIAL}' --max '{MAX}' \
-                --low '5 ms' --high '20 ms' --out {folder}/stream & server=$!
+                {known} --out {folder}/stream & server=$!
             sleep 0.5
             ip netns exec right {STREAM} open --headless --time 120 '{page}' &
             wait $hop; kill $server; wait $server

@@ -18,7 +18,15 @@ from agreement import ROOT, TIDEMARK
 
 STREAM = pathlib.Path(TIDEMARK).with_name("tidemark-stream")
 GATEWAY, PORT = "100.96.0.1", 8089
-CONTROLLERS = ("scream", "sl4s", "cl4s", "l4s-cc", "gcc")
+# Controllers by their names in the table, with the server's options.
+CONTROLLERS = {
+    "scream": "--controller scream",
+    "prague": "--controller prague-video",
+    "sl4s": "--controller al4s",
+    "cl4s": "--controller al4s --low '5 ms' --high '10 ms'",
+    "l4s-cc": "--controller l4s-cc",
+    "gcc": "--controller gcc",
+}
 COLUMNS = (
     "controller", "l4s", "run", "rate_mbps", "queue_p50_ms", "queue_p95_ms", "queue_p99_ms", "frame_p50_ms", "frame_p95_ms", "frame_p99_ms",
     "frames_shown", "freezes", "discarded", "marks_sender", "marks_browser", "late_p99_us",
@@ -28,10 +36,10 @@ COLUMNS = (
 def run(controller, l4s, seconds, number):
     """Gives the row of one stream."""
     with tempfile.TemporaryDirectory() as folder:
-        page = f"http://{GATEWAY}:{PORT}/?seconds={seconds}&controller={controller}&l4s={int(l4s)}"
+        page = f"http://{GATEWAY}:{PORT}/?seconds={seconds}&l4s={int(l4s)}"
         script = f"""
             mount -t tmpfs -o mode=700 tmpfs /run/tidemark && ip link set lo up
-            {STREAM} serve --listen {GATEWAY}:{PORT} --initial '2 Mbit/s' --out {folder}/stream & server=$!
+            {STREAM} serve --listen {GATEWAY}:{PORT} {CONTROLLERS[controller]} --initial '2 Mbit/s' --out {folder}/stream & server=$!
             {TIDEMARK} shell --cell 5g-static --round-trip '20 ms' --set cell.prbs=10 --set seed={number} --set 'warmup=8 s' --out {folder}/cell -- \
                 {STREAM} open --headless --time {seconds + 8} '{page}'
             kill $server; wait $server
@@ -61,7 +69,7 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("controllers", nargs="*", default=CONTROLLERS, metavar="CONTROLLER")
+    parser.add_argument("controllers", nargs="*", default=list(CONTROLLERS), metavar="CONTROLLER")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out/stream-comparison.csv")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30)

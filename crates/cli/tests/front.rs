@@ -47,9 +47,15 @@ fn a_wrong_name_is_answered_with_right_ones() {
         (["--laws", "l5span"], "l4span"),
         (["--anbr", "{ widow = \"20 ms\" }"], "window"),
         (["--anbr", "20 ms"], "table"),
+        (["--senders", "cl4s"], "al4s, al4s-hint"),
+        (["--marking", "{ low = \"5 ms\", hihg = \"9 ms\" }"], "`high`"),
     ] {
-        let senders = if arguments[0] == "--anbr" { vec!["--senders", "prague-hint"] } else { Vec::new() };
-        let output = front(folder.path(), &[&arguments[..], &senders].concat());
+        let senders = match arguments[0] {
+            "--anbr" => &["--senders", "prague-hint"][..],
+            "--marking" => &["--senders", "al4s,al4s-hint"],
+            _ => &[],
+        };
+        let output = front(folder.path(), &[&arguments[..], senders].concat());
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && error.contains(right), "{arguments:?}: {error}");
     }

@@ -92,12 +92,12 @@ fn main() {
 fn serve(kind: &Kind, out: &Path) {
     let (width, height) = kind.size;
     let settings = Settings {
-        controller: "prague".into(),
+        controller: "prague-video".into(),
         l4s: true,
         frames: (kind.frames)(),
         size: Size { width, height, frame_rate: FRAME_RATE },
         rates: RateLimits { min: kind.rate, initial: kind.rate, max: kind.rate },
-        thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
+        marking: None,
         viewers: 256,
         reference: None,
         out: Some(out.into()),

@@ -30,7 +30,7 @@ pub use live_cell::LiveCell;
 pub use media::{Generated, Media};
 pub use negotiation::{Feedback, MAX_OFFER, Refused};
 pub use references::References;
-pub use server::{CONTROLLERS, Frames, Server, Settings};
+pub use server::{Frames, Server, Settings, names};
 pub use session::{Choice, Datagram, Session, State, Status};
 pub use strip::{CELLS, Strip};
 pub use video_file::{UnusableVideo, VideoFile};

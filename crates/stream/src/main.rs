@@ -12,8 +12,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use tidemark_core::{BitRate, Duration};
 use tidemark_emu::signals::Signals;
-use tidemark_senders::media::RateLimits;
-use tidemark_stream::{CONTROLLERS, Frames, LiveCell, Server, Settings, Size, UnusableVideo, VideoFile};
+use tidemark_senders::media::{MarkingScheme, RateLimits};
+use tidemark_stream::{Frames, LiveCell, Server, Settings, Size, UnusableVideo, VideoFile};
 
 /// Flag that makes Chromium send RFC 8888 reports and count marks.
 const FIELD_TRIALS: &str = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/";
@@ -44,7 +44,7 @@ struct Serve {
     #[arg(long, value_name = "TIME", default_value = "60 s")]
     patience: Duration,
     /// Default controller of a viewer
-    #[arg(long, value_name = "CONTROLLER", default_value = "scream", value_parser = PossibleValuesParser::new(CONTROLLERS.map(|(name, _)| name)))]
+    #[arg(long, value_name = "CONTROLLER", default_value = "scream", value_parser = PossibleValuesParser::new(tidemark_stream::names()))]
     controller: String,
     /// Send streams as Not-ECT unless the viewer asks for L4S
     #[arg(long)]
@@ -70,12 +70,12 @@ struct Serve {
     /// Maximum rate
     #[arg(long, value_name = "RATE", default_value = "8 Mbit/s")]
     max: BitRate,
-    /// For cl4s: the network's threshold below which nothing is marked
-    #[arg(long, value_name = "TIME", default_value = "5 ms")]
-    low: Duration,
-    /// For cl4s: the network's threshold above which everything is marked
-    #[arg(long, value_name = "TIME", default_value = "10 ms")]
-    high: Duration,
+    /// Queuing delay up to which the network marks nothing, if al4s knows it: it is cL4S then, and sL4S otherwise
+    #[arg(long, value_name = "TIME", requires = "high")]
+    low: Option<Duration>,
+    /// Queuing delay from which the network marks everything, if al4s knows it
+    #[arg(long, value_name = "TIME", requires = "low")]
+    high: Option<Duration>,
     /// Most viewers at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     viewers: u16,
@@ -141,7 +141,7 @@ impl Serve {
             frames: self.source()?,
             size: Size { width, height, frame_rate: self.frame_rate },
             rates: RateLimits { min: self.min, initial: self.initial, max: self.max },
-            thresholds: (self.low, self.high),
+            marking: self.low.zip(self.high).map(|(low, high)| MarkingScheme { low, high }),
             viewers: self.viewers.into(),
             reference: self.reference,
             out: self.out.clone(),

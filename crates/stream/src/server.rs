@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::rand::{GetRandomFlags, getrandom};
-use tidemark_core::{BitRate, ConfigError, Duration};
+use tidemark_core::{BitRate, ConfigError};
 use tidemark_emu::http::{self, Answer, Request};
-use tidemark_senders::media::{self, Encoder, MediaController, RateLimits, VideoConfig};
+use tidemark_senders::media::{self, Encoder, MarkingScheme, MediaController, RateLimits, VideoConfig};
 use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
 
 use crate::encoder::{Pictures, Size};
@@ -47,8 +47,8 @@ pub struct Settings {
     pub size: Size,
     /// Range of the stream's rate, and the rate at the start.
     pub rates: RateLimits,
-    /// Thresholds of the network's marking, for cL4S.
-    pub thresholds: (Duration, Duration),
+    /// Marking of the network, if aL4S-CC knows it.
+    pub marking: Option<MarkingScheme>,
     /// Largest number of viewers at the same time.
     pub viewers: usize,
     /// Number of frames from one sent picture to the next that is compared with the shown one, if any are.
@@ -59,16 +59,22 @@ pub struct Settings {
     pub cell: Option<Arc<LiveCell>>,
 }
 
-/// Names of the controllers, with the page's description.
-pub const CONTROLLERS: [(&str, &str); 7] = [
-    ("scream", "SCReAM version 2"),
-    ("prague", "UDP Prague"),
-    ("sl4s", "sL4S"),
-    ("cl4s", "cL4S, which knows the network's thresholds"),
-    ("l4s-cc", "L4S-CC"),
-    ("gcc", "GCC, which ignores marks"),
-    ("fixed", "a fixed rate"),
-];
+/// Lists the controllers of viewers by which rates, frame rate and the network's marking are followed. Their names are a scenario's.
+fn controllers(rates: RateLimits, frame_rate: u32, marking: Option<&MarkingScheme>) -> [SenderConfig; 6] {
+    [
+        media::ScreamConfig { rates, ..Default::default() }.into(),
+        media::PragueVideoConfig { frame_rate, rates, ..Default::default() }.into(),
+        media::Al4sConfig { rates, marking: marking.cloned(), ..Default::default() }.into(),
+        media::L4sCcConfig { rates, ..Default::default() }.into(),
+        media::GccConfig { rates, ..Default::default() }.into(),
+        media::FixedConfig { rate: rates.initial }.into(),
+    ]
+}
+
+/// Names of the controllers that a viewer can choose.
+pub fn names() -> [&'static str; 6] {
+    controllers(RateLimits::default(), 30, None).each_ref().map(SenderConfig::name)
+}
 
 impl Settings {
     /// Checks the settings before a viewer connects.
@@ -76,32 +82,15 @@ impl Settings {
     /// # Errors
     /// The invalid field, with valid values.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        CONTROLLERS.iter().try_for_each(|(name, _)| self.config(name).map_or(Ok(()), |config| config.validate()))
+        self.controllers().iter().try_for_each(SenderConfig::validate)
     }
 
-    fn config(&self, name: &str) -> Option<SenderConfig> {
-        let rates = self.rates;
-        let (low, high) = self.thresholds;
-        Some(match name {
-            "scream" => media::ScreamConfig { rates, ..Default::default() }.into(),
-            "prague" => {
-                let frame_rate = self.size.frame_rate;
-                media::PragueVideoConfig { frame_rate, rates, ..Default::default() }.into()
-            }
-            "sl4s" => media::Al4sConfig { rates, ..Default::default() }.into(),
-            "cl4s" => {
-                let marking = Some(media::MarkingScheme { low, high });
-                media::Al4sConfig { rates, marking, ..Default::default() }.into()
-            }
-            "l4s-cc" => media::L4sCcConfig { rates, ..Default::default() }.into(),
-            "gcc" => media::GccConfig { rates, ..Default::default() }.into(),
-            "fixed" => media::FixedConfig { rate: rates.initial }.into(),
-            _ => return None,
-        })
+    fn controllers(&self) -> [SenderConfig; 6] {
+        controllers(self.rates, self.size.frame_rate, self.marking.as_ref())
     }
 
     fn controller(&self, name: &str) -> Option<Box<dyn MediaController + Send>> {
-        match self.config(name)?.transport() {
+        match self.controllers().iter().find(|config| config.name() == name)?.transport() {
             Transport::Rtp(controller) => Some(controller()),
             Transport::Tcp(_) | Transport::Udp { .. } => None,
         }
@@ -164,7 +153,8 @@ impl Server {
         match (request.method.as_str(), request.path.as_str(), name) {
             ("GET", "/", _) => Answer::page(PAGE),
             ("GET", "/controllers", _) => {
-                let names = serde_json::json!({ "controllers": CONTROLLERS, "chosen": self.settings.controller, "l4s": self.settings.l4s });
+                let named = self.settings.controllers().map(|config| (config.name(), config.properties().title));
+                let names = serde_json::json!({ "controllers": named, "chosen": self.settings.controller, "l4s": self.settings.l4s });
                 Answer::json(names.to_string())
             }
             ("GET", "/cell", _) => self.settings.cell.as_ref().map_or_else(|| Answer::json("null"), |cell| cell.now()),
@@ -218,9 +208,8 @@ impl Server {
         let broken = |error: io::Error| Answer::text("500 Internal Server Error", error.to_string());
         let controller = request.query("controller").unwrap_or(&self.settings.controller);
         let l4s = request.query("l4s").map_or(self.settings.l4s, |value| value != "0");
-        let names = || CONTROLLERS.map(|(name, _)| name).join(", ");
-        let made = self.settings.controller(controller);
-        let made = made.ok_or_else(|| Answer::text("400 Bad Request", format!("controller: one of {}", names())))?;
+        let no_such = || Answer::text("400 Bad Request", format!("controller: one of {}", names().join(", ")));
+        let made = self.settings.controller(controller).ok_or_else(no_such)?;
         let offer = request.body.as_deref().unwrap_or_default();
         // Keep the lock from the count to the new viewer, so that two at once can't both take the last place.
         let mut viewers = self.lock();
@@ -269,4 +258,18 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom(&mut bytes, GetRandomFlags::empty())?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_has_its_name_in_a_scenario() {
+        for name in names() {
+            let of_scenario = serde_json::from_value(serde_json::json!({ "controller": name }));
+            let config: SenderConfig = of_scenario.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(matches!(config.transport(), Transport::Rtp(_)), "{name}");
+        }
+    }
 }

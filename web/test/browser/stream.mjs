@@ -10,7 +10,7 @@ const browser = await launch(/** @type {string} */ (findChromium()));
 after(() => browser.close());
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-const CONTROLLERS = { controllers: [["scream", "SCReAM version 2"], ["gcc", "GCC, which ignores marks"]], chosen: "scream", l4s: true };
+const CONTROLLERS = { controllers: [["scream", "SCReAM version 2"], ["gcc", "Google Congestion Control"]], chosen: "scream", l4s: true };
 const dial = { name: "low", key: "marker.low", unit: "ms", suffix: " ms", value: 5, min: 0.5, max: 100, step: 0.5 };
 const CELL = {
   now: {

@@ -34,8 +34,10 @@ const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[marker]\nlaw =
 /// Metrics: the cell's throughput, and means over its bearers.
 const METRICS: [&str; 4] =
     ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99", "bearer.queue_ms.p95"];
-/// Thresholds given to cL4S, which is aL4S-CC with the network's thresholds known.
-const KNOWN: [&str; 2] = ["5 ms", "10 ms"];
+/// Default of `--anbr`.
+const ANBR: &str = "{ window = \"20 ms\" }";
+/// Example of `--marking`.
+const MARKING: &str = "{ low = \"5 ms\", high = \"10 ms\" }";
 /// File with the table as text.
 const TEXT: &str = "front.md";
 /// Fairness among flows, for runs with several.
@@ -78,7 +80,7 @@ pub(crate) struct FrontOptions {
         hide_short_help = true
     )]
     round_trips: Vec<Duration>,
-    /// Senders of each UE: controllers, cl4s or cl4s-hint; senders joined by `+` share the UE's bearer
+    /// Senders of each UE; those joined by `+` share the UE's bearer
     #[arg(
         long,
         value_name = "LIST",
@@ -105,11 +107,14 @@ pub(crate) struct FrontOptions {
     #[arg(
         long,
         value_name = "TABLE",
-        default_value = "{ window = \"20 ms\" }",
+        default_value = ANBR,
         requires = "front",
         hide_short_help = true
     )]
     anbr: String,
+    /// The network's thresholds, if al4s and al4s-hint know them, written like their `marking`: { low = "5 ms", high = "10 ms" }
+    #[arg(long, value_name = "TABLE", requires = "front", hide_short_help = true)]
+    marking: Option<String>,
     /// Simulated time of each run
     #[arg(long, value_name = "TIME", default_value = "40 s", requires = "front", hide_short_help = true)]
     duration: Duration,
@@ -187,14 +192,12 @@ impl FrontOptions {
 
     /// Case of one combination of senders, over each number of UEs and round trip.
     fn sender(&self, names: &str) -> Result<(String, CaseForm)> {
-        let senders: Vec<_> = names.split('+').map(Sender::named).collect::<Result<_>>()?;
+        let marking = self.marking.as_deref().map(|text| table("marking", text, MARKING)).transpose()?;
+        let senders: Vec<_> =
+            names.split('+').map(|name| Sender::named(name, marking.as_ref())).collect::<Result<_>>()?;
         let mut set = Keys::new();
         if names != ORACLE && senders.iter().any(|sender| sender.config.properties().recommended) {
-            let anbr: toml::Table = format!("anbr = {}", self.anbr)
-                .parse()
-                .map_err(|error| miette!("--anbr is not a table such as {{ window = \"20 ms\" }}: {error}"))?;
-            let anbr = serde_json::to_value(&anbr["anbr"]).map_err(|error| miette!("--anbr: {error}"))?;
-            set.insert("ue.0.anbr".into(), anbr);
+            set.insert("ue.0.anbr".into(), table("anbr", &self.anbr, ANBR)?);
         }
         let round_trip = |time: &Duration| {
             let flows: Vec<_> = senders.iter().map(|sender| sender.flow(*time)).collect();
@@ -237,6 +240,13 @@ impl FrontOptions {
     }
 }
 
+/// Reads a table of an option, in the form of an example.
+fn table(option: &str, text: &str, example: &str) -> Result<Value> {
+    let read = format!("{option} = {text}").parse().ok().filter(|root: &toml::Table| root[option].is_table());
+    let root = read.ok_or_else(|| miette!("--{option}: `{text}` is not a table such as {example}"))?;
+    serde_json::to_value(&root[option]).map_err(|error| miette!("--{option}: {error}"))
+}
+
 fn keys(key: &str, value: Value) -> Keys {
     [(key.to_string(), value)].into()
 }
@@ -251,20 +261,18 @@ struct Sender {
 }
 
 impl Sender {
-    /// Finds a controller by its name, or cL4S.
-    fn named(name: &str) -> Result<Self> {
-        let [low, high] = KNOWN;
-        let marking = json!({ "low": low, "high": high });
-        let keys = match name {
-            "cl4s" => json!({ "controller": "al4s", "marking": marking }),
-            "cl4s-hint" => json!({ "controller": "al4s-hint", "al4s": { "marking": marking } }),
-            _ => json!({ "controller": name }),
-        };
+    /// Finds a controller by its name; aL4S-CC gets the network's marking, if that is known.
+    fn named(name: &str, marking: Option<&Value>) -> Result<Self> {
         let all = SenderConfig::all();
         let names = all.iter().map(SenderConfig::name).collect::<Vec<_>>().join(", ");
-        let config = all.into_iter().find(|sender| keys["controller"] == sender.name()).ok_or_else(|| {
-            miette!("no sender is called `{name}`: use {names}, cl4s, cl4s-hint, or several with + between them")
-        })?;
+        let unknown = || miette!("no sender is called `{name}`: use {names}, or several with + between them");
+        let config = all.into_iter().find(|sender| sender.name() == name).ok_or_else(unknown)?;
+        let mut keys = json!({ "controller": name });
+        match (&config, marking) {
+            (SenderConfig::Al4s(_), Some(marking)) => keys["marking"] = marking.clone(),
+            (SenderConfig::Al4sHint(_), Some(marking)) => keys["al4s"] = json!({ "marking": marking }),
+            _ => {}
+        }
         Ok(Self { name: name.into(), config, keys })
     }
 

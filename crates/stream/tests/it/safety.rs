@@ -224,12 +224,12 @@ fn a_viewer_that_stops_reporting_is_not_flooded() {
 fn a_place_is_free_once_its_viewer_has_vanished() {
     let rate = BitRate::from_mbps(1);
     let settings = Settings {
-        controller: "prague".into(),
+        controller: "prague-video".into(),
         l4s: true,
         frames: Frames::Generator,
         size: Size { width: 640, height: 360, frame_rate: 30 },
         rates: RateLimits { min: rate, initial: rate, max: rate },
-        thresholds: (tidemark_core::Duration::from_millis(5), tidemark_core::Duration::from_millis(10)),
+        marking: None,
         viewers: 1,
         reference: None,
         out: None,
