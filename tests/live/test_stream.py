@@ -160,7 +160,9 @@ def behind_the_cell(serve, shell, tmp_path, controller, *options, known=(), cell
     return folder / "viewer-1", cell
 
 
-@pytest.mark.parametrize(("controller", "known"), [*((name, ()) for name in L4S), ("al4s", KNOWN)])
+@pytest.mark.parametrize(
+    ("controller", "known"), [*(pytest.param(name, (), id=name) for name in L4S), pytest.param("al4s", KNOWN, id="al4s-known")]
+)
 def test_a_stream_behind_the_cell_is_marked_and_both_ends_say_so(serve, shell, tmp_path, controller, known):
     with codepoints(tmp_path) as on_the_wire:
         folder, cell = behind_the_cell(serve, shell, tmp_path, controller, known=known)
