@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tidemark_core::Ecn;
+use tidemark_core::{BitRate, Ecn};
 use tidemark_stream::{Feedback, State};
 
 use crate::path::{Marking, Path, named};
@@ -57,6 +57,15 @@ fn without_l4s_nothing_is_sent_as_ect() {
     let status = path.run(s(10));
     assert!(path.media.len() > 300 && path.media.iter().chain(&path.others).all(|ecn| *ecn == Ecn::NotEct));
     assert_eq!(status.sender.marks_reported, 0);
+}
+
+#[test]
+fn without_marks_only_scream_and_prague_yield_to_a_queue() {
+    for (name, yields) in [("scream", true), ("prague-video", true), ("al4s", false), ("l4s-cc", false)] {
+        let mut path = Path::new(named(name), Feedback::Rfc8888, false, s(20));
+        let target = path.run(s(20)).sender.target_rate.unwrap();
+        assert_eq!(target < BitRate::from_mbps(5), yields, "{name}: {target} on a path of 4 Mbit/s");
+    }
 }
 
 #[test]
