@@ -217,7 +217,7 @@ def test_firefox_is_shown_the_picture_and_reports_no_marks(serve, address, tmp_p
     command = ["timeout", str(SECONDS + 20), firefox, "--headless", "--no-remote", "--profile", str(profile), page]
     said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HOME": str(tmp_path)}).stdout
     if "refused: the offer must ask for one video, with a=recvonly and H.264" in said:
-        pytest.skip("this Firefox has no H.264: its OpenH264 plugin is not installed")
+        pytest.skip("this Firefox has no H.264: its OpenH264 plugin is not installed, and MOZ_GMP_PATH names no folder of one")
     checked(folder / "viewer-1", "transport-wide")
 
 
