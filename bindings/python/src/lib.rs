@@ -24,7 +24,7 @@ mod _engine {
     #[pymodule_export]
     use crate::law::{Arrival, Departure, Law};
     #[pymodule_export]
-    use crate::outcome::{Outcome, columns, replace_file};
+    use crate::outcome::{Outcome, columns};
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]

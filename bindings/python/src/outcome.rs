@@ -66,7 +66,7 @@ impl Outcome {
     /// Writes the report page.
     fn report(&self, file: PathBuf) -> PyResult<()> {
         let page = tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        replace_file(file, page.as_bytes())
+        Ok(staging::replace_file(&file, page.as_bytes())?)
     }
 
     /// Writes the folder of the run, like the command; without `force` not in place of other results.
@@ -79,12 +79,6 @@ impl Outcome {
         output::write_folder(&folder, &self.0, Some(tidemark_report::page))?;
         Ok(seeds::remove(&folder)?)
     }
-}
-
-/// Writes a file in place of an old one, which stays whole if the new one can't be written.
-#[pyfunction]
-pub(crate) fn replace_file(file: PathBuf, content: &[u8]) -> PyResult<()> {
-    Ok(staging::replace_file(&file, content)?)
 }
 
 /// Text of `columns.csv`: file, column, type, unit and meaning.

@@ -12,8 +12,6 @@ import matplotlib as mpl
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from tidemark import _engine
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito, which colour-blind readers can tell apart, without yellow, which is too pale on paper."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)), (0, (1, 1)))
@@ -91,4 +89,18 @@ def save(axes: Axes, file: str | os.PathLike[str]) -> None:
     with mpl.rc_context(FORM):
         picture = io.BytesIO()
         figure.savefig(picture, format=ending.removeprefix("."), dpi=300, metadata=undated)
-    _engine.replace_file(os.fspath(file), picture.getvalue())
+    _replace(Path(file), picture.getvalue())
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Writes a file beside its place and renames it, so that an old one stays whole if the disk is full.
+
+    The engine does the same for results, but the project's documentation draws without the engine.
+    """
+    part = file.with_name(f".part-{os.getpid()}-{file.name}")
+    try:
+        part.write_bytes(content)
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, os.fspath(file)) from error
