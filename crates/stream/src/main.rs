@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use tidemark_core::{BitRate, Duration};
+use tidemark_core::{BitRate, ConfigError, Duration};
 use tidemark_emu::signals::Signals;
 use tidemark_senders::media::{MarkingScheme, RateLimits};
 use tidemark_stream::{Frames, LiveCell, Server, Settings, Size, UnusableVideo, VideoFile};
@@ -130,6 +130,12 @@ fn main() -> ExitCode {
     )
 }
 
+/// Describes an error in a setting by the option that gives it.
+fn in_option(error: &ConfigError) -> String {
+    let option = error.field().rsplit('.').next().unwrap_or_default();
+    format!("--{option}: {}", error.problem())
+}
+
 impl Serve {
     fn run(self) -> Result<(), Box<dyn Error>> {
         let (width, height) = self.size;
@@ -147,7 +153,7 @@ impl Serve {
             out: self.out.clone(),
             cell,
         };
-        settings.validate()?;
+        settings.validate().map_err(|error| in_option(&error))?;
         let listener = self.listener()?;
         // Until here a signal ends the program at once.
         let signals = Signals::take()?;
@@ -251,9 +257,28 @@ impl Open {
 mod tests {
     use super::*;
 
+    fn serve(options: &[&str]) -> Serve {
+        let Subcommands::Serve(serve) =
+            Arguments::parse_from([&["tidemark-stream", "serve"], options].concat()).command
+        else {
+            panic!()
+        };
+        serve
+    }
+
     #[test]
     fn nobody_else_is_served_unless_an_address_is_named() {
-        let Subcommands::Serve(serve) = Arguments::parse_from(["tidemark-stream", "serve"]).command else { panic!() };
-        assert!(serve.listen.ip().is_loopback());
+        assert!(serve(&[]).listen.ip().is_loopback());
+    }
+
+    #[test]
+    fn a_setting_that_is_refused_is_named_by_its_option() {
+        for (options, start) in [
+            (&["--initial", "9 Mbit/s"][..], "--initial: must "),
+            (&["--low", "9 ms", "--high", "5 ms"], "--high: must "),
+        ] {
+            let error = serve(options).run().unwrap_err().to_string();
+            assert!(error.starts_with(start), "{error}");
+        }
     }
 }
