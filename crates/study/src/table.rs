@@ -198,13 +198,6 @@ impl Table {
         csv([headings.into_iter().map(|(name, _)| name).collect()].into_iter().chain(rows))
     }
 
-    /// Varied keys and names of cases that the text of a table has: its columns before the seed.
-    pub fn columns_in(csv: &str) -> Vec<String> {
-        let mut reader = csv::Reader::from_reader(csv.as_bytes());
-        let headings = reader.headers().cloned().unwrap_or_default();
-        headings.iter().take_while(|name| *name != SEED).map(str::to_string).collect()
-    }
-
     /// Text of a CSV file with the unit of each column; empty for counts, shares and text.
     pub fn units_csv(&self) -> String {
         let rows = self.headings().into_iter().map(|(name, unit)| vec![name, unit.unwrap_or_default().to_string()]);

@@ -233,16 +233,17 @@ fn open(out: &Path, study: &Study, Force { force }: Force) -> Result<Store> {
 /// Refuses to replace a table that varies something else, which is another result as one of another `--set` is.
 fn keep_table(out: &Path, study: &Study) -> Result<()> {
     let Ok(text) = fs::read_to_string(out.join(TABLE)) else { return Ok(()) };
-    let (there, here) = (Table::columns_in(&text), study.columns());
-    if there == here {
+    let (there, here) = (Table::read(&text).map(|table| table.columns), study.columns());
+    if there.as_ref() == Some(&here) {
         return Ok(());
     }
     let varied = |columns: &[String]| if columns.is_empty() { "nothing".into() } else { columns.join(", ") };
+    let there = there.map_or_else(|| "something unknown".into(), |columns| varied(&columns));
     Err(miette!(
         "{} has the table of a study that varies {}, and this one varies {}\nName another folder with --out, or replace the table with \
          --force: its runs are kept.",
         out.display(),
-        varied(&there),
+        there,
         varied(&here)
     ))
 }
