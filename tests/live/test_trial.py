@@ -1,5 +1,6 @@
 """`tidemark test`: a program without marks, with marks, with throughput first and with an outage."""
 
+import contextlib
 import csv
 import fcntl
 import io
@@ -22,14 +23,21 @@ def trial(out, *command):
     return done.returncode, list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
-def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
-    loop = f"while :; do '{TIDEMARK}' net send --listen 4100 --time '4 s'; done"
+@contextlib.contextmanager
+def serving(seconds):
+    """A server of L4S that takes one client after the other; gives the client's command."""
+    loop = f"while :; do '{TIDEMARK}' net send --listen 4100 --time '{seconds} s'; done"
     servers = subprocess.Popen(["sh", "-c", loop], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        code, rows, said = trial(tmp_path, TIDEMARK, "net", "receive", f"{GATEWAY}:4100", "--time", "4 s")
+        yield [TIDEMARK, "net", "receive", f"{GATEWAY}:4100", "--time", f"{seconds} s"]
     finally:
         os.killpg(servers.pid, signal.SIGKILL)
         servers.wait()
+
+
+def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
+    with serving(4) as client:
+        code, rows, said = trial(tmp_path, *client)
     assert code == 0, said
     assert [row["session"] for row in rows] == ["without marks", "with marks", "throughput first", "with an outage"], rows
     assert "gave way: it does L4S" in said and "was not marked: its response is unknown" in said, said
@@ -42,6 +50,21 @@ def test_a_sender_that_gives_way_passes_and_is_said_to_do_l4s(tmp_path):
     [flow, *_] = csv.DictReader((tmp_path / "with-marks-1/flows.csv").open())
     counts = [int(flow[f"ecn_{codepoint}"]) for codepoint in ("not_ect", "ect1", "ect0", "ce")]
     assert counts[1] > 1000 > counts[0] and sum(counts) == int(flow["sent_packets"]), flow
+
+
+def test_a_ue_with_a_marker_of_its_own_is_not_marked_in_the_session_without_marks(tmp_path):
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(
+        'name = "own"\nduration = "60 min"\nwarmup = "1 s"\ncell = { prbs = 20 }\n'
+        '[[ue]]\nname = "phone"\nmarker = { law = "step", threshold = "1 ms" }\n'
+    )
+    with serving(3) as client:
+        test = [TIDEMARK, "test", scenario, "--format", "csv", "--out", tmp_path / "out", "--", *client]
+        done = subprocess.run(test, capture_output=True, text=True, timeout=90)
+    without, marks, _, _ = csv.DictReader(io.StringIO(done.stdout))
+    assert float(without["marked"]) == 0 < float(marks["marked"]), done.stderr
+    written = (tmp_path / "out/throughput-first-1/scenario.toml").read_text()
+    assert written.count('mode = "throughput-first"') == 1 and "threshold" not in written, written
 
 
 def test_the_outage_is_in_the_tests_own_cell_beside_one_that_starts_meanwhile(tmp_path):

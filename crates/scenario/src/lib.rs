@@ -10,6 +10,7 @@ mod cost;
 pub mod diagnostic;
 mod flow;
 mod form;
+mod markers;
 pub mod overrides;
 pub mod remedy;
 mod resolved;

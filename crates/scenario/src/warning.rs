@@ -38,22 +38,6 @@ impl Scenario {
         said
     }
 
-    /// Markers that bearers have, each with the path of its table.
-    fn markers(&self) -> impl Iterator<Item = (String, &MarkerConfig)> {
-        let of_cell = self.ue.iter().any(|ue| ue.marker.is_none()).then(|| ("marker".to_string(), &self.marker));
-        let of_ues = self.ue.iter().enumerate().flat_map(|(index, ue)| {
-            let of_ue = ue.marker.iter().map(move |marker| (format!("ue.{index}.marker"), marker));
-            let drbs = ue.drb.iter().enumerate();
-            let of_drbs = drbs.filter_map(move |(drb, config)| {
-                Some((format!("ue.{index}.drb.{drb}.marker"), config.marker.as_ref()?))
-            });
-            of_ue.chain(of_drbs)
-        });
-        let of_policy =
-            self.policy.iter().enumerate().map(|(index, rule)| (format!("policy.{index}.marker"), &rule.marker));
-        of_cell.into_iter().chain(of_ues).chain(of_policy)
-    }
-
     /// Warning of a law that marks every packet at an age that packets reach even without a queue.
     fn step_below_the_wait(&self, path: &str, marker: &MarkerConfig) -> Option<String> {
         let (key, step) = marker.law.l4s_step()?;

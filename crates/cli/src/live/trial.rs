@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidemark_core::Duration;
 use tidemark_emu::lease;
+use tidemark_marker::{LawConfig, MarkerConfig};
 use tidemark_sim::scenario::Scenario;
 use tidemark_study::statistics::Estimate;
 
@@ -128,12 +129,18 @@ impl Kind {
         }
     }
 
-    /// Assignments that replace the scenario's. Of all laws only `tide` can put throughput first.
-    fn overrides(self) -> &'static [&'static str] {
+    /// Assignments that replace the scenario's. Of all laws only `tide` can put throughput first. A bearer that the scenario leaves without
+    /// marks has none in any session.
+    fn overrides(self, scenario: &Scenario) -> Vec<String> {
+        let none = |(key, _): (String, &MarkerConfig)| format!("{key}.law=none");
+        let first =
+            |(key, _): (String, &MarkerConfig)| [format!("{key}.law=tide"), format!("{key}.mode=throughput-first")];
         match self {
-            Self::WithoutMarks => &["marker.law=none"],
-            Self::WithMarks | Self::WithAnOutage => &[],
-            Self::ThroughputFirst => &["marker.law=tide", "marker.mode=throughput-first"],
+            Self::WithoutMarks => scenario.markers().chain(scenario.uplink_markers()).map(none).collect(),
+            Self::WithMarks | Self::WithAnOutage => Vec::new(),
+            Self::ThroughputFirst => {
+                scenario.markers().filter(|(_, marker)| marker.law != (LawConfig::None {})).flat_map(first).collect()
+            }
         }
     }
 }
@@ -153,11 +160,11 @@ impl Test {
     /// A session that can't be run, or an interrupt.
     pub(crate) fn execute(&self) -> Result<u8> {
         // A scenario that can't be used is said once, before the first session.
-        let ue = self.ue()?;
-        let path = self.path()?;
+        let scenario = self.scenario()?;
+        let path = self.path(&scenario)?;
         let mut rows = Vec::new();
         for kind in Kind::ALL {
-            let outcomes = (1..=self.runs).map(|run| self.session(kind, run, &ue)).collect::<Result<Vec<_>>>()?;
+            let outcomes = (1..=self.runs).map(|run| self.session(kind, run, &scenario)).collect::<Result<Vec<_>>>()?;
             rows.push(row(kind, &outcomes));
         }
         match self.output.format {
@@ -178,18 +185,22 @@ impl Test {
         Ok(if failures.is_empty() { 0 } else { FAILED })
     }
 
-    /// Runs one session; `ue` is the name of the program's UE.
-    fn session(&self, kind: Kind, run: u32, ue: &str) -> Result<Outcome> {
+    /// Runs one session.
+    fn session(&self, kind: Kind, run: u32, scenario: &Scenario) -> Result<Outcome> {
         let out = self.out.join(format!("{}-{run}", kind.name().replace(' ', "-")));
         let written = || fs::metadata(out.join("summary.json")).and_then(|of| of.modified()).ok();
         let earlier = written();
         // Standard output is only for the table.
         let output = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
-        let mut child =
-            self.shell(&out, kind.overrides())?.args(&self.command).stdout(output).spawn().into_diagnostic()?;
+        let mut child = self
+            .shell(&out, &kind.overrides(scenario))?
+            .args(&self.command)
+            .stdout(output)
+            .spawn()
+            .into_diagnostic()?;
         if kind == Kind::WithAnOutage {
             let (at, outage) = (Wait::from_nanos(self.outage_at.as_nanos()), self.outage.to_string());
-            let (ue, session) = (ue.to_string(), child.id());
+            let (ue, session) = (scenario.ue[0].name.clone(), child.id());
             // A program that ended earlier has no outage, which its results show.
             thread::spawn(move || {
                 thread::sleep(at);
@@ -225,18 +236,23 @@ impl Test {
         Ok(Outcome { code, is_measured, is_harmful, ue, empty })
     }
 
-    /// Name of the program's UE.
-    fn ue(&self) -> Result<String> {
+    /// Scenario of the sessions, whose first UE is the program's.
+    fn scenario(&self) -> Result<Scenario> {
         let scenario = match &self.file {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
             None => preset::load(&self.cell, &self.overrides)?,
         };
-        scenario.ue.first().map(|ue| ue.name.clone()).ok_or_else(|| miette!("ue: a session needs a [[ue]]"))
+        if scenario.ue.is_empty() {
+            return Err(miette!("ue: a session needs a [[ue]]"));
+        }
+        Ok(scenario)
     }
 
     /// Sends probes in a session of its own; gives what happened to the codepoints of L4S that did not arrive as sent.
-    fn path(&self) -> Result<Vec<String>> {
-        let mut shell = self.shell(&self.out.join("path"), &["marker.law=none", "warmup=0 s"])?;
+    fn path(&self, scenario: &Scenario) -> Result<Vec<String>> {
+        let mut overrides = Kind::WithoutMarks.overrides(scenario);
+        overrides.push("warmup=0 s".to_string());
+        let mut shell = self.shell(&self.out.join("path"), &overrides)?;
         shell.args(["sh", "-c", "exec \"$0\" net probe \"$TIDEMARK_HOST:$1\""]);
         shell.arg(std::env::current_exe().into_diagnostic()?).arg(probe::answer_beside()?.to_string());
         let output = shell.output().into_diagnostic()?;
@@ -252,7 +268,7 @@ impl Test {
     }
 
     /// The `tidemark shell` command of a session, to which the program is added.
-    fn shell(&self, out: &Path, overrides: &[&str]) -> Result<Command> {
+    fn shell(&self, out: &Path, overrides: &[String]) -> Result<Command> {
         let mut shell = Command::new(std::env::current_exe().into_diagnostic()?);
         shell.arg("shell");
         if !shows(Level::Normal) {
@@ -262,7 +278,7 @@ impl Test {
             Some(file) => shell.arg(file),
             None => shell.args(["--cell", &self.cell]),
         };
-        for assignment in self.overrides.iter().map(String::as_str).chain(overrides.iter().copied()) {
+        for assignment in self.overrides.iter().chain(overrides) {
             shell.args(["--set", assignment]);
         }
         shell.args(["--round-trip", &self.round_trip.to_string(), "--force", "--out"]).arg(out).arg("--");
