@@ -200,6 +200,7 @@ impl CuUp {
     ) {
         let seed = self.seed;
         let bearer = self.bearer_mut(id);
+        // Another CU-UP knows nothing of the flows and rates of the old one.
         if anew { bearer.restart(now, id, seed, queued) } else { bearer.hand_over(now, queued) }
     }
 

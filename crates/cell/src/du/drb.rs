@@ -177,6 +177,7 @@ impl<P: Inspect> Drb<P> {
         direction: Direction,
         ends: impl FnOnce(&Self) -> Option<Instant>,
     ) -> Option<Instant> {
+        // One timer a direction: the first to end names the next.
         if self.armed.discard[usize::from(direction == Direction::Uplink)] {
             return None;
         }

@@ -64,6 +64,7 @@ impl<P: Inspect> Leaving<P> {
         ue.silence(now + config.interruption);
         for (index, LeavingDrb { mut drb, downlink }) in ue.drbs().iter().zip(drbs) {
             for (sn, arrived, packet) in downlink {
+                // A gNB may forward what waits (TS 38.300 9.2.3.2.3), or it is lost with the old cell's queue.
                 match config.data {
                     HandoverData::Forwarded => drb.forward(now, sn, arrived, packet),
                     HandoverData::Lost => {

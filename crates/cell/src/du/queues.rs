@@ -145,6 +145,7 @@ impl<P: Inspect> Queues<P> {
         carrier: &Carrier,
     ) -> Result<(), ConfigError> {
         let stream = Stream::new(self.seed, id.0, "channel");
+        // It may have gone to another cell meanwhile.
         let Some(ue) = self.ues.get_mut(id) else { return Ok(()) };
         ue.set_channel(Channel::new(config, carrier.config.band(), stream)?)
     }

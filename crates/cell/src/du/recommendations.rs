@@ -108,6 +108,7 @@ pub(super) fn recommend<P: Inspect>(
 ) {
     let drb = &mut queues.drbs[index];
     let ue = &queues.ues[drb.id.ue];
+    // The uplink's queue is in the UE: the gNB knows its buffer status alone.
     let queued = match direction {
         Direction::Downlink => drb.bearer.queue_state(now).backlog,
         Direction::Uplink => {

@@ -99,6 +99,7 @@ impl Handshake {
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
+        // The call may be for another timer of the endpoint.
         if now >= self.deadline {
             self.retry(now);
         }

@@ -293,6 +293,7 @@ impl Endpoint for Receiver {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
+        // Nothing is to be acknowledged before the connection stands.
         match self.handshake.next_deadline() {
             Some(deadline) => Some(deadline),
             None => (self.deadline != Instant::FAR).then_some(self.deadline),

@@ -300,6 +300,7 @@ impl Scoreboard {
         mut report: impl FnMut(&LostSegment),
     ) -> (u64, u32, Instant) {
         let mut deadline = Instant::FAR;
+        // Nothing was delivered yet: no segment can have been overtaken (RFC 8985 6.2).
         let Some((latest, rack_rtt)) = self.rack.latest() else { return (0, 0, deadline) };
         let patience = rack_rtt + self.rack.window(min_rtt, smoothed_rtt, recovering, self.sacked_segments);
         let before = self.delivery.lost();

@@ -183,6 +183,7 @@ impl Ledger {
         }
         let end = begin.saturating_add(report.words.len() as u64).min(self.first + self.packets.len() as u64);
         self.reported_until = self.reported_until.max(end.saturating_sub(1));
+        // What arrived is done; a lost one may still turn out to have arrived.
         while self.packets.front().is_some_and(|packet| packet.1 == Fate::Received) {
             self.packets.pop_front();
             self.first += 1;

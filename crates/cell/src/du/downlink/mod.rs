@@ -66,6 +66,7 @@ impl Downlink {
         queues: &mut Queues<P>,
         port: &mut impl Port<P>,
     ) {
+        // RLC may have to retransmit, or its window has opened (TS 38.322 5.2.3.1.1).
         if queues.drbs[index].bearer.has_data() {
             self.activate(now, index, carrier, queues);
         }
@@ -201,6 +202,7 @@ impl Downlink {
         let &DownlinkSlot { slot, symbols, now } = at;
         let &Contender { candidate: Candidate { ue: id, offer, .. }, prbs, .. } = contender;
         let ue = &mut queues.ues[id];
+        // A channel that is a rate knows no MCS.
         let (room, mcs) = match offer {
             Offer::Mcs(mcs) => (f64::from(carrier.sizes.of(symbols, mcs)[prbs as usize]), Some(mcs)),
             Offer::Bytes(bytes) => (ue.room_on(prbs, bytes, carrier.config.prbs), None),

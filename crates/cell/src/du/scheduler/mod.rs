@@ -173,6 +173,7 @@ impl Scheduler {
         is_due: bool,
         need: impl FnMut(&Candidate, u32) -> Option<Need>,
     ) {
+        // What is due takes no turn among all.
         let turns = if is_due { &mut self.due } else { &mut self.turns };
         turns.begin(contenders.len(), |position| contenders[position].candidate.ue, &mut self.draws);
         self.rule.hand_out(&mut self.sharing, turns, contenders, remaining, need);

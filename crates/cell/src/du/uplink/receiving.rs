@@ -51,6 +51,7 @@ impl<P: Inspect> Receiving<P> {
         let id = block.ue;
         for (part, segments) in block.content.parts() {
             let receiver = port.ue(id).receiver(part.drb);
+            // Of a lost block RLC learns nothing but that HARQ has given up.
             match decoded {
                 true => receiver.receive(now, segments),
                 false => receiver.lose(now, segments),

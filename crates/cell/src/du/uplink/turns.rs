@@ -83,6 +83,7 @@ impl Turns {
     ) {
         self.open = slot + 1;
         self.turns.retain_mut(|turn| {
+            // A turn that has not come stands.
             if turn.has_come(slot) {
                 turn.slot = next_turn(turn.ue, slot + 1, carrier, queues, port);
             }
