@@ -151,13 +151,7 @@ impl Reproduce {
         let before = self.check.as_deref().map(Results::read).transpose()?;
         let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
         let prepare = |target| Prepared::new(&targets, target, self.seeds(target)).wrap_err_with(|| target.id.clone());
-        let mut available = Vec::new();
-        for target in self.choose(&targets)? {
-            match procedure::unavailable(&target.scenario) {
-                Some(reason) => say!("{}: SKIPPED: {reason}", target.id),
-                None => available.push(target),
-            }
-        }
+        let available = self.available(&targets)?;
         let chosen = available.iter().copied().map(prepare).collect::<Result<Vec<_>>>()?;
         let all = targets.target.iter().map(prepare).collect::<Result<Vec<_>>>()?;
         let is_chosen = |target: &Target| self.sensitivity && available.iter().any(|of| of.id == target.id);
@@ -203,13 +197,28 @@ impl Reproduce {
         }
         let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
         results.update(outcomes, targets.target.iter().map(|target| target.id.as_str()));
+        self.write_results(&results)?;
+        if worse.is_empty() { Ok(()) } else { Err(miette!("rows that no longer agree:\n{}", worse.join("\n"))) }
+    }
+
+    /// Lists the targets that were chosen and can be run here, and prints why others can't.
+    fn available<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {
+        let mut available = Vec::new();
+        for target in self.choose(targets)? {
+            match procedure::unavailable(&target.scenario) {
+                Some(reason) => say!("{}: SKIPPED: {reason}", target.id),
+                None => available.push(target),
+            }
+        }
+        Ok(available)
+    }
+
+    /// Writes the files of results and of rows that were asked for.
+    fn write_results(&self, results: &Results) -> Result<()> {
         if let Some(file) = &self.results {
             write(file, &results.text()?)?;
         }
-        if let Some(file) = &self.csv {
-            write(file, &document::rows(&results)?)?;
-        }
-        if worse.is_empty() { Ok(()) } else { Err(miette!("rows that no longer agree:\n{}", worse.join("\n"))) }
+        self.csv.as_deref().map_or(Ok(()), |file| write(file, &document::rows(results)?))
     }
 
     /// Runs the headlines, prints their outcomes and writes the file of headlines.

@@ -151,31 +151,35 @@ impl Measured {
                 let empty = samples.iter().filter(|packets| **packets == 0.0).count();
                 (!samples.is_empty()).then(|| 100.0 * empty as f64 / samples.len() as f64)
             }
-            (metric, _) => {
-                if let Some(limit) = metric.strip_prefix("tdq_") {
-                    return self.router.as_ref()?.tdq_s.get(&limit.parse().ok()?).copied();
-                }
-                let (base, statistic) = metric.rsplit_once('_')?;
-                if let Some(level) = statistic.strip_prefix("reach") {
-                    return self.time_to_reach(flow, window?, level.parse().ok()?);
-                }
-                if let Some(limit) = statistic.strip_prefix("until") {
-                    return self.time_until_below(window?, limit.parse().ok()?);
-                }
-                if base == "interval_owd" {
-                    return of_intervals(&self.interval_delays(flow, window)?, statistic);
-                }
-                if let Some(limit) = statistic.strip_prefix("over") {
-                    return Some(100.0 * self.distribution(base, flow)?.share_above(limit.parse().ok()?)?);
-                }
-                if window.is_none()
-                    && let Some(pooled) = self.distribution(base, flow)
-                {
-                    return of_distribution(&pooled, statistic);
-                }
-                of_samples(self.samples(base, flow, window)?, statistic)
-            }
+            (metric, _) => self.statistic(metric, flow, window),
         }
+    }
+
+    /// The statistic that a metric's name ends with, of what it begins with.
+    fn statistic(&self, metric: &str, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<f64> {
+        if let Some(limit) = metric.strip_prefix("tdq_") {
+            return self.router.as_ref()?.tdq_s.get(&limit.parse().ok()?).copied();
+        }
+        let (base, statistic) = metric.rsplit_once('_')?;
+        if let Some(level) = statistic.strip_prefix("reach") {
+            return self.time_to_reach(flow, window?, level.parse().ok()?);
+        }
+        if let Some(limit) = statistic.strip_prefix("until") {
+            return self.time_until_below(window?, limit.parse().ok()?);
+        }
+        if base == "interval_owd" {
+            return of_intervals(&self.interval_delays(flow, window)?, statistic);
+        }
+        if let Some(limit) = statistic.strip_prefix("over") {
+            return Some(100.0 * self.distribution(base, flow)?.share_above(limit.parse().ok()?)?);
+        }
+        // A window has no distribution of its own.
+        if window.is_none()
+            && let Some(pooled) = self.distribution(base, flow)
+        {
+            return of_distribution(&pooled, statistic);
+        }
+        of_samples(self.samples(base, flow, window)?, statistic)
     }
 
     fn copies(&self, flow: Option<&str>) -> impl Iterator<Item = &FlowCopy> {

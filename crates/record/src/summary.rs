@@ -71,10 +71,6 @@ impl Recorder {
             bearers.extend(self.bearer_results(of, end, index, queue, span));
         }
         let series = self.series().rounded();
-        let cells = end.cells.len().max(1);
-        let used = (0..ues.len()).map(|index| end.ue(index).resources - before.ue(index).resources).sum::<u64>();
-        let uplinks = ues.iter().filter_map(|ue| ue.uplink.map(|uplink| uplink.prb_share));
-        let uplink_utilisation = uplinks.reduce(|sum, share| sum + share).map(|sum| sum / cells as f64);
         RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
             commit: None,
@@ -85,13 +81,7 @@ impl Recorder {
             warmup_s: of.warmup.as_secs_f64(),
             interrupted_at_s: (end.at < Instant::ZERO + of.duration).then(|| end.at.as_secs_f64()),
             warnings: Vec::new(),
-            cell: CellResult {
-                satisfied: satisfied(ues.iter()),
-                utilisation: share(used / cells as u64, available.downlink).filter(|_| !ues.is_empty()),
-                uplink_utilisation,
-                throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
-                conservation: of.conservation.clone(),
-            },
+            cell: self.cell_result(of, end, &ues, (available.downlink, span)),
             cells: of.network.map_or_else(Vec::new, |network| {
                 self.cell_results(network, end, available.downlink, (span, warm_intervals), &ues)
             }),
@@ -116,6 +106,27 @@ impl Recorder {
             scenario: of.scenario.into(),
         }
         .rounded()
+    }
+
+    /// Result of all cells together, whose downlink had this many resources in this time.
+    fn cell_result(
+        &self,
+        of: &Description<'_>,
+        end: &Counters,
+        ues: &[UeResult],
+        (available, span): (u64, Duration),
+    ) -> CellResult {
+        let cells = end.cells.len().max(1);
+        let used = |index| end.ue(index).resources - self.baseline.ue(index).resources;
+        let used = (0..ues.len()).map(used).sum::<u64>();
+        let uplinks = ues.iter().filter_map(|ue| ue.uplink.map(|uplink| uplink.prb_share));
+        CellResult {
+            satisfied: satisfied(ues.iter()),
+            utilisation: share(used / cells as u64, available).filter(|_| !ues.is_empty()),
+            uplink_utilisation: uplinks.reduce(|sum, share| sum + share).map(|sum| sum / cells as f64),
+            throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
+            conservation: of.conservation.clone(),
+        }
     }
 
     fn flow_results(&self, of: &Description<'_>, end: &Counters, warm: Instant) -> Vec<FlowResult> {

@@ -99,17 +99,7 @@ pub(crate) fn answer(
     ssrc: u32,
     tap: &Tap,
 ) -> Result<Agreed, Refused> {
-    if offer.len() > MAX_OFFER {
-        return Err(Refused::TooLong(offer.len()));
-    }
-    let media: Vec<&str> = offer.lines().filter(|line| line.starts_with("m=")).collect();
-    let [video] = media[..] else { return Err(Refused::NoVideo) };
-    if !video.starts_with("m=video") || !offer.to_ascii_uppercase().contains("H264/90000") {
-        return Err(Refused::NoVideo);
-    }
-    // mDNS names can't be looked up here; the viewer's checks reveal its address (RFC 8445 7.3.1.3).
-    let offer: String =
-        offer.lines().filter(|line| !line.contains(".local ")).flat_map(|line| [line.trim_end(), "\r\n"]).collect();
+    let offer = checked(offer)?;
     let feedback = Feedback::offered(&offer, wanted);
     let (media, codec) = media_engine(feedback)?;
     let settings = SettingEngineBuilder::new()
@@ -151,6 +141,21 @@ pub(crate) fn answer(
     let extension = parameters.header_extensions.iter().find(|extension| extension.uri == TRANSPORT_WIDE);
     let extension = extension.and_then(|extension| u8::try_from(extension.id).ok());
     Ok(Agreed { track, ssrc, payload_type, feedback, extension, answer, connection })
+}
+
+/// Offer as it is read here, if it asks for one video.
+fn checked(offer: &str) -> Result<String, Refused> {
+    if offer.len() > MAX_OFFER {
+        return Err(Refused::TooLong(offer.len()));
+    }
+    let media: Vec<&str> = offer.lines().filter(|line| line.starts_with("m=")).collect();
+    let [video] = media[..] else { return Err(Refused::NoVideo) };
+    if !video.starts_with("m=video") || !offer.to_ascii_uppercase().contains("H264/90000") {
+        return Err(Refused::NoVideo);
+    }
+    // mDNS names can't be looked up here; the viewer's checks reveal its address (RFC 8445 7.3.1.3).
+    let lines = offer.lines().filter(|line| !line.contains(".local "));
+    Ok(lines.flat_map(|line| [line.trim_end(), "\r\n"]).collect())
 }
 
 /// Codec and feedback of the answer.

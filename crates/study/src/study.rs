@@ -170,17 +170,7 @@ impl Study {
         } else {
             form.metrics.clone()
         };
-        let parsed = |(index, name): (usize, &String)| {
-            Metric::parse(name).map_err(|message| Wrong::new(&["metrics", &index.to_string()], message))
-        };
-        let mut metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
-        if let Some((index, metric)) = metrics.iter().enumerate().find(|(index, of)| metrics[..*index].contains(of)) {
-            return Err(Wrong::new(
-                &["metrics", &index.to_string()],
-                format!("`{metric}` is listed twice: name each metric once"),
-            )
-            .into());
-        }
+        let mut metrics = metrics(&names)?;
         let set = set.iter().map(|(key, value)| format!("{key}={}", value.assigned));
         let all_set: Vec<_> = set.chain(form.overrides.iter().cloned()).collect();
         let scenario = Scenario::parse(&base.file, &base.text, &base.folder, &all_set).map_err(Problem::Scenario)?;
@@ -278,6 +268,18 @@ impl Study {
         assignments.push(format!("seed={seed}"));
         let (values, series, program) = (point.values.clone(), self.series, self.program.clone());
         Run { key: hash.key(seed), point: index, seed, values, file, text, folder, assignments, series, program }
+    }
+}
+
+/// Metrics of these names.
+fn metrics(names: &[String]) -> Result<Vec<Metric>, Wrong> {
+    let wrong = |index: usize, message: String| Wrong::new(&["metrics", &index.to_string()], message);
+    let parsed = |(index, name): (usize, &String)| Metric::parse(name).map_err(|message| wrong(index, message));
+    let metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
+    // A column of the table would be there twice.
+    match metrics.iter().enumerate().find(|(index, of)| metrics[..*index].contains(of)) {
+        Some((index, metric)) => Err(wrong(index, format!("`{metric}` is listed twice: name each metric once"))),
+        None => Ok(metrics),
     }
 }
 

@@ -114,14 +114,7 @@ impl Sharing {
         remaining: &mut Remaining,
         mut need: impl FnMut(&Candidate, u32) -> Option<Need>,
     ) {
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        let all = contenders.iter().enumerate();
-        order.extend(all.map(|(position, contender)| Entry {
-            rank: self.rank(rule, contender),
-            turn: Reverse(Turn::new(turns.turn(contender.candidate.ue), position)),
-        }));
-        let mut heap = BinaryHeap::from(order);
+        let mut heap = self.in_order(rule, turns, contenders);
         // The least that anybody has had who waits for more than this slot has.
         let mut least_waiting = u64::MAX;
         while remaining.prbs > 0 {
@@ -172,6 +165,19 @@ impl Sharing {
         }
         self.order = heap.into_vec();
         end(turns, contenders, self.order.iter().map(|entry| entry.turn.0.had()).fold(least_waiting, u64::min));
+    }
+
+    /// Contenders by rank, and among equals by turn.
+    fn in_order(&mut self, rule: &mut impl Rule, turns: &Shares, contenders: &[Contender]) -> BinaryHeap<Entry> {
+        // The memory of the slot before.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        let all = contenders.iter().enumerate();
+        order.extend(all.map(|(position, contender)| Entry {
+            rank: self.rank(rule, contender),
+            turn: Reverse(Turn::new(turns.turn(contender.candidate.ue), position)),
+        }));
+        BinaryHeap::from(order)
     }
 
     /// Rank of a contender with what it has been given.

@@ -47,16 +47,19 @@ impl Policer {
         self.reset_interval(ack);
     }
 
+    /// Counts a round with a policer in use. After 48 rounds it may be gone, and the path is measured anew.
+    fn age(&mut self, ack: &Ack, round_begins: bool) {
+        self.rounds += u32::from(round_begins);
+        if self.rounds >= Self::USE_ROUNDS {
+            self.reset(ack);
+        }
+    }
+
     pub(super) fn on_ack(&mut self, ack: &Ack, rounds: Rounds, limited: bool, probing_bw: bool) {
         self.lost_total += ack.lost;
-        // After 48 rounds the policer may be gone: the path is measured anew.
+        // A policer that was found is not looked for.
         if self.in_use {
-            if probing_bw && rounds.begins() {
-                self.rounds += 1;
-                if self.rounds >= Self::USE_ROUNDS {
-                    self.reset(ack);
-                }
-            }
+            self.age(ack, probing_bw && rounds.begins());
             return;
         }
         // A full bucket lets all pass: its rate shows only from a loss on.
