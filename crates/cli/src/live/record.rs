@@ -11,6 +11,7 @@ use tidemark_marker::Verdict;
 use tidemark_record::event::Event;
 use tidemark_record::fields::Rounded as _;
 use tidemark_record::marks::{Decided, Latest};
+use tidemark_record::unit::mbps;
 use tidemark_record::{
     Arrival, BearerResult, Counters, Description, FlowDescription, FlowRecord, Lateness, Limits, LiveResult, RunResult,
     UeRecord, UeResult, bearers,
@@ -141,9 +142,15 @@ impl Recorder {
         let row = |(number, (flow, traffic)): (usize, (&Flow, &Traffic))| FlowSnapshot {
             name: flow.name.clone(),
             ue: self.ues[flow.ue].name.clone(),
+            down_mbps: mbps(traffic.down(), self.interval),
+            up_mbps: traffic.up().map(|up| mbps(up, self.interval)),
+            ect1: traffic.codepoints.with(Ecn::Ect1),
+            ect0: traffic.codepoints.with(Ecn::Ect0),
+            not_ect: traffic.codepoints.with(Ecn::NotEct),
+            ce: traffic.codepoints.with(Ecn::Ce),
             marked: (!self.is_du).then(|| traffic.codepoints.marks()),
+            dropped: traffic.dropped,
             round_trip_ms: self.trips.median(now, number).map(Duration::as_millis_f64),
-            ..FlowSnapshot::of(traffic, self.interval)
         };
         ranked.into_iter().take(count).map(row).collect()
     }

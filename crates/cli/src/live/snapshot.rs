@@ -6,16 +6,14 @@ use std::fmt;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use serde::{Deserialize, Serialize};
-use tidemark_core::{Duration, Ecn};
+use tidemark_core::Duration;
 use tidemark_record::marks::Latest;
-use tidemark_record::unit::mbps;
 use tidemark_sim::Lateness;
 
 use super::admission;
 use super::buckets::Buckets;
 use super::exposition::{self, Labels, rows};
 use super::past::drawn;
-use super::traffic::Traffic;
 
 rows! {
     /// A live cell at one time.
@@ -169,23 +167,6 @@ impl MarkSnapshot {
             rule: mark.rule.into(),
             estimated_ms: mark.estimated.map(Duration::as_millis_f64),
             queued_ms: mark.queued.map(Duration::as_millis_f64),
-        }
-    }
-}
-
-impl FlowSnapshot {
-    /// Counters and rates of this traffic, after an interval of this length.
-    pub(super) fn of(traffic: &Traffic, interval: Duration) -> Self {
-        let codepoints = &traffic.codepoints;
-        Self {
-            down_mbps: mbps(traffic.down(), interval),
-            up_mbps: traffic.up().map(|up| mbps(up, interval)),
-            ect1: codepoints.with(Ecn::Ect1),
-            ect0: codepoints.with(Ecn::Ect0),
-            not_ect: codepoints.with(Ecn::NotEct),
-            ce: codepoints.with(Ecn::Ce),
-            dropped: traffic.dropped,
-            ..Self::default()
         }
     }
 }

@@ -125,7 +125,11 @@ impl Watch {
             record.recommended_now().map(|rate| rate.map(BitRate::as_mbps));
         let interval = &watched.interval;
         let queue = interval.queue.quantiles();
+        let known = self.ues.get(index)?;
         Some(UeSnapshot {
+            name: known.name.clone(),
+            channel: known.channel.clone(),
+            law: known.law.clone(),
             down_mbps: mbps(interval.delivered, interval.span),
             up_mbps: mbps(interval.sent, interval.span),
             queue_ms: queue.map(|queue| queue.mean),
@@ -142,7 +146,6 @@ impl Watch {
             forgotten_flows: stats.forgotten_flows,
             recommended_down_mbps,
             recommended_up_mbps,
-            ..self.ues.get(index)?.clone()
         })
     }
 
