@@ -245,6 +245,7 @@ schema: build
 # Also the pages of the reference, in target/book/reference.
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test it reference::
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --bin tidemark live::exposition::
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-record --test reference
 	$(CARGO) test --locked --package tidemark-marker --features serde --test it reference::
 	$(CARGO) test --locked --package tidemark-senders --test it declared::

@@ -636,6 +636,9 @@ fn typescript_of(kind: &str) -> String {
         let inner = typescript_of(inner);
         return if inner.contains(' ') { format!("({inner})[]") } else { format!("{inner}[]") };
     }
+    if let Some((_, value)) = inner("BTreeMap").and_then(|of| of.split_once(',')) {
+        return format!("Record<string, {}>", typescript_of(value));
+    }
     match kind {
         "f64" | "u64" | "u32" | "u8" => "number".into(),
         "bool" => "boolean".into(),

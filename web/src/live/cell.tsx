@@ -5,69 +5,17 @@ import type { Fact } from "../facts.ts";
 import { count, figure, fixed, percent, plain, withUnit } from "../format.ts";
 import { Section } from "../parts/Section.tsx";
 import { Table } from "../parts/Table.tsx";
-import type { Measured } from "../read.ts";
-import type { Kind, Now } from "./kind.ts";
+import type { FlowSnapshot, MarkSnapshot, Snapshot, UeSnapshot } from "./fields.ts";
+import type { Kind } from "./kind.ts";
 
-interface UeNow {
-  name: string;
-  channel: string;
-  law: string;
-  down_mbps: number;
-  up_mbps: number;
-  queue_p95_ms: Measured;
-  uplink_queue_p95_ms: Measured;
-  marked: Measured;
-  ce_packets: number;
-  dropped: number;
-  mcs: Measured;
-  recommended_down_mbps: Measured;
-  recommended_up_mbps: Measured;
-}
-
-/** Flow of a program: counters from its start, and what it does now. */
-interface FlowNow {
-  name: string;
-  ue: string;
-  down_mbps: number;
-  up_mbps: Measured;
-  ect1: number;
-  ect0: number;
-  not_ect: number;
-  ce: number;
-  marked: Measured;
-  dropped: number;
-  round_trip_ms: Measured;
-}
-
-interface MarkNow {
-  t_s: number;
-  flow: string;
-  packet: number;
-  verdict: string;
-  law: string;
-  rule: string;
-  estimated_ms: Measured;
-  queued_ms: Measured;
-}
-
-/** State of a cell, one event of its stream. */
-export interface CellNow extends Now {
-  ues: UeNow[];
-  flows: FlowNow[];
-  lateness_us: { p50: number; p99: number; p999: number } | null;
-  busy: number;
-  uplink_use: Measured;
-  marks: MarkNow[];
-}
-
-function factsOf({ t_s, busy, uplink_use, lateness_us }: CellNow): Fact[] {
+function factsOf({ t_s, busy, uplink_use, lateness_us }: Snapshot): Fact[] {
   const by = (name: string, lateness: number): Fact => [name, withUnit(figure(lateness), "µs")];
   const late = lateness_us === null ? [] : [by("Lateness of slots, p50", lateness_us.p50), by("p99", lateness_us.p99), by("p99.9", lateness_us.p999)];
   const uplink: Fact[] = uplink_use === null ? [] : [["Uplink used", withUnit(percent(0)(uplink_use), "%")]];
   return [["Running for", withUnit(fixed(0)(t_s), "s")], ["Thread busy", withUnit(percent(0)(busy), "%")], ...uplink, ...late];
 }
 
-const COLUMNS: Column<UeNow>[] = [
+const COLUMNS: Column<UeSnapshot>[] = [
   text("UE", ({ name }) => name),
   text("Channel", ({ channel }) => channel, false),
   text("Law", ({ law }) => law),
@@ -83,7 +31,7 @@ const COLUMNS: Column<UeNow>[] = [
   { group: "ANBR (Mbit/s)", head: "up", value: ({ recommended_up_mbps }) => recommended_up_mbps, show: fixed(1), first: true },
 ];
 
-const FLOW_COLUMNS: Column<FlowNow>[] = [
+const FLOW_COLUMNS: Column<FlowSnapshot>[] = [
   text("Flow", ({ name }) => name),
   text("UE", ({ ue }) => ue),
   { group: "Mbit/s", head: "down", value: ({ down_mbps }) => down_mbps, show: fixed(2), first: true },
@@ -97,7 +45,7 @@ const FLOW_COLUMNS: Column<FlowNow>[] = [
   { group: "Packets", head: "dropped", value: ({ dropped }) => dropped, show: count, first: true },
 ];
 
-const MARK_COLUMNS: Column<MarkNow>[] = [
+const MARK_COLUMNS: Column<MarkSnapshot>[] = [
   text("time (s)", ({ t_s }) => t_s.toFixed(3)),
   text("flow", ({ flow }) => flow),
   text("verdict", ({ verdict }) => verdict),
@@ -106,7 +54,7 @@ const MARK_COLUMNS: Column<MarkNow>[] = [
   { group: "", head: "RLC queue (ms)", value: ({ queued_ms }) => queued_ms, show: fixed(1), first: true },
 ];
 
-export const CELL: Kind<CellNow, UeNow> = {
+export const CELL: Kind<Snapshot, UeSnapshot> = {
   program: "cell",
   noun: "UE",
   title: "UEs",

@@ -2,39 +2,12 @@
 
 import { type Column, text } from "../columns.ts";
 import { count, fixed, withUnit } from "../format.ts";
-import type { Measured } from "../read.ts";
-import type { Kind, Now } from "./kind.ts";
+import type { BearerStatus, CuStatus } from "./fields.ts";
+import type { Kind } from "./kind.ts";
 
-interface BearerNow {
-  ue: string;
-  drb: number;
-  law: string;
-  packets: number;
-  marked: number;
-  dropped: number;
-  sent_bytes: number;
-  held_bytes: number;
-  reports: number;
-  lost: number;
-  standing_bytes: number;
-  backlog_bytes: number;
-  queue_ms: Measured;
-  egress_mbps: Measured;
-  report_age_ms: number;
-}
+const nameOf = ({ ue, drb }: BearerStatus): string => `${ue}, DRB ${drb}`;
 
-export interface CuNow extends Now {
-  bearers: BearerNow[];
-  downlink: number;
-  uplink: number;
-  held: number;
-  overflow: number;
-  unroutable: number;
-}
-
-const nameOf = ({ ue, drb }: BearerNow): string => `${ue}, DRB ${drb}`;
-
-const COLUMNS: Column<BearerNow>[] = [
+const COLUMNS: Column<BearerStatus>[] = [
   text("Bearer", nameOf),
   text("Law", ({ law }) => law),
   { group: "Estimate of the DU's queue", head: "delay (ms)", value: ({ queue_ms }) => queue_ms, show: fixed(1), first: true, worst: true },
@@ -51,7 +24,7 @@ const COLUMNS: Column<BearerNow>[] = [
   { group: "Reports", head: "age (ms)", value: ({ report_age_ms }) => report_age_ms, show: fixed(0) },
 ];
 
-export const CU: Kind<CuNow, BearerNow> = {
+export const CU: Kind<CuStatus, BearerStatus> = {
   program: "CU",
   noun: "bearer",
   title: "Bearers",

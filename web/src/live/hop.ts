@@ -2,29 +2,10 @@
 
 import { type Column, text } from "../columns.ts";
 import { count, fixed, withUnit } from "../format.ts";
-import type { Measured } from "../read.ts";
-import type { Kind, Now } from "./kind.ts";
+import type { HopStatus, WayStatus } from "./fields.ts";
+import type { Kind } from "./kind.ts";
 
-interface WayNow {
-  name: string;
-  rate_mbps: number;
-  carried_bytes: number;
-  queue_p95_ms: Measured;
-  packets_in: number;
-  packets_out: number;
-  marked: number;
-  dropped: number;
-}
-
-export interface HopNow extends Now {
-  ways: WayNow[];
-  refused: number;
-  unreadable: number;
-  overload: number;
-  lost_by_ports: number;
-}
-
-const COLUMNS: Column<WayNow>[] = [
+const COLUMNS: Column<WayStatus>[] = [
   text("Direction", ({ name }) => name),
   { group: "", head: "Link (Mbit/s)", value: ({ rate_mbps }) => rate_mbps, show: fixed(2), first: true },
   { group: "", head: "Queue p95 (ms)", value: ({ queue_p95_ms }) => queue_p95_ms, show: fixed(1), first: true },
@@ -34,7 +15,7 @@ const COLUMNS: Column<WayNow>[] = [
   { group: "Packets", head: "dropped", value: ({ dropped }) => dropped, show: count, first: true },
 ];
 
-export const HOP: Kind<HopNow, WayNow> = {
+export const HOP: Kind<HopStatus, WayStatus> = {
   program: "hop",
   noun: "direction",
   title: "Directions",

@@ -4,7 +4,8 @@ import { type Column, text } from "../columns.ts";
 import type { Controlled, Send } from "../controls.ts";
 import { Ensemble } from "../ensemble.ts";
 import { fixed, plain } from "../format.ts";
-import { CELL, type CellNow } from "../live/cell.tsx";
+import { CELL } from "../live/cell.tsx";
+import type { Snapshot } from "../live/fields.ts";
 import { type Past, picturesOf as picturesOfRows } from "../live/kind.ts";
 import { Controls } from "../parts/Controls.tsx";
 import { Section } from "../parts/Section.tsx";
@@ -21,7 +22,7 @@ export type Controllers = [name: string, title: string][];
 
 /** The live cell that the server was told of. */
 export interface Cell {
-  now: CellNow;
+  now: Snapshot;
   controls: Controlled;
 }
 

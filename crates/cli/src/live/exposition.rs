@@ -11,8 +11,8 @@ use prometheus_client::registry::Registry;
 
 use super::buckets::Buckets;
 
-/// Declares rows: structs whose fields are shown under their own names. A field may also be a Prometheus metric, with a name and a base
-/// unit; its doc comment is the metric's help.
+/// Declares rows: structs whose fields are shown under their own names, and as types of the live page (`web/src/live/fields.ts`). A field
+/// may also be a Prometheus metric, with a name and a base unit; its doc comment is the metric's help.
 // `/// Rate to the UE. pub down_mbps: f64 = Gauge("downlink_bits_per_second" * 1e6),` becomes
 //
 //     /// Rate to the UE.
@@ -25,10 +25,15 @@ use super::buckets::Buckets;
 //         value: |row| Some(row.down_mbps.sample()? * 1e6),
 //     }
 //
+// and, in the STRUCTS of the file, which a test compares with the page's types,
+//
+//     Field { name: "down_mbps", kind: "f64", meaning: &[" Rate to the UE."], .. }
+//
 // A counter's name gets its suffix `_total` when it is written.
 macro_rules! rows {
     ($(
-        $(#[$attribute:meta])*
+        $(#[doc = $doc:literal])*
+        $(#[derive($($derive:ident),*)])?
         $visible:vis struct $name:ident {
             $(
                 $(#[doc = $meaning:literal])*
@@ -37,7 +42,8 @@ macro_rules! rows {
             )*
         }
     )*) => {$(
-        $(#[$attribute])*
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
         $visible struct $name {
             $(
                 $(#[doc = $meaning])*
@@ -64,7 +70,22 @@ macro_rules! rows {
                 ),
             )*];
         }
-    )*};
+    )*
+        /// Structs of this file, for the types of the page.
+        #[cfg(test)]
+        pub(in crate::live) const STRUCTS: &[tidemark_record::fields::Struct] = &[$(tidemark_record::fields::Struct {
+            name: stringify!($name),
+            meaning: &[$($doc),*],
+            fields: &[$(tidemark_record::fields::Field {
+                name: stringify!($field),
+                kind: stringify!($kind),
+                serde: concat!($(stringify!($($serde)*))?),
+                meaning: &[$($meaning),*],
+                decimals: None,
+                outputs: &[],
+            }),*],
+        }),*];
+    };
 }
 pub(super) use rows;
 
@@ -196,9 +217,14 @@ pub(super) fn write_histograms<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::{env, fs};
+
     use tidemark_core::Duration;
+    use tidemark_record::fields::interfaces;
 
     use super::*;
+    use crate::live::{cu, hop, snapshot};
 
     /// Writes metrics as a collector does.
     struct Written<F>(F);
@@ -245,6 +271,21 @@ mod tests {
         assert_eq!(text(Written(written)), expected);
     }
 
+    #[test]
+    fn types_of_the_page_are_what_the_rows_declare() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/live/fields.ts");
+        let head = "/** Rows of live programs, written by `make reference` from what they declare. */\n\nimport type { Lateness } from \"../fields.ts\";\n";
+        let structs = [snapshot::STRUCTS, cu::status::STRUCTS, hop::status::STRUCTS].concat();
+        let mute = structs.iter().flat_map(|of| of.fields).find(|field| field.meaning.is_empty());
+        assert!(mute.is_none(), "no sentence: {mute:?}");
+        let text = head.to_owned() + &interfaces(&structs);
+        if env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&file, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&file).unwrap_or_default();
+        assert!(kept == text, "{}: out of date: run `make reference`", file.display());
+    }
+
     rows! {
         struct Row {
             /// Bytes in
@@ -272,5 +313,9 @@ mod tests {
             tidemark_x_rate{name=\"b\",way=\"down\"} 3.0\n\
             tidemark_x_rate{name=\"a\",way=\"up\"} 5.0\ntidemark_x_rate{name=\"b\",way=\"up\"} 5.0\n";
         assert_eq!(text(Written(written)), expected);
+        assert_eq!(
+            STRUCTS[0].fields.iter().map(|field| field.name).collect::<Vec<_>>(),
+            ["backlog", "down", "up", "name"]
+        );
     }
 }

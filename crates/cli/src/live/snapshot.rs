@@ -43,7 +43,7 @@ rows! {
         /// Packets dropped because the machine was too slow.
         pub overload: u64 = Counter("overload_drops"),
         /// Messages and packets refused at the cell's GTP-U socket, by reason; empty without one.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         pub not_admitted: BTreeMap<String, u64>,
         /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
         pub uplink_use: Option<f64> = Gauge("uplink_use_ratio"),
@@ -123,6 +123,27 @@ rows! {
         /// Median of the recent round trips that the cell sees in the flow's packets; absent where it sees none.
         pub round_trip_ms: Option<f64> = Gauge("round_trip_seconds" / 1e3),
     }
+
+    /// A mark, or a drop by a law, with its reasons.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub(crate) struct MarkSnapshot {
+        /// Seconds since the start.
+        pub t_s: f64,
+        /// Name of the flow.
+        pub flow: String,
+        /// Number of the packet among those from the core.
+        pub packet: u64,
+        /// `mark`, `short-circuit` (a mark that acknowledgements carry) or `drop`.
+        pub verdict: String,
+        /// Law that decided.
+        pub law: String,
+        /// Rule of the law.
+        pub rule: String,
+        /// Time in the RLC queue as the marker estimated it; absent while it has no rate.
+        pub estimated_ms: Option<f64>,
+        /// True age of the oldest packet in the RLC queue.
+        pub queued_ms: Option<f64>,
+    }
 }
 
 drawn! {
@@ -133,27 +154,6 @@ drawn! {
 pub(super) const MAX_FLOWS: usize = 50;
 /// Number of marks in a snapshot.
 pub(super) const LAST_MARKS: usize = 8;
-
-/// A mark, or a drop by a law, with its reasons.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct MarkSnapshot {
-    /// Seconds since the start.
-    pub t_s: f64,
-    /// Name of the flow.
-    pub flow: String,
-    /// Number of the packet among those from the core.
-    pub packet: u64,
-    /// `mark`, `short-circuit` (a mark that acknowledgements carry) or `drop`.
-    pub verdict: String,
-    /// Law that decided.
-    pub law: String,
-    /// Rule of the law.
-    pub rule: String,
-    /// Time in the RLC queue as the marker estimated it; absent while it has no rate.
-    pub estimated_ms: Option<f64>,
-    /// True age of the oldest packet in the RLC queue.
-    pub queued_ms: Option<f64>,
-}
 
 impl MarkSnapshot {
     /// Mark of the flow with this name.

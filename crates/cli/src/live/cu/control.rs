@@ -11,7 +11,7 @@ use tidemark_emu::{Control, CuCommand, laws};
 use tidemark_marker::MarkerConfig;
 use tidemark_sim::scenario::Scenario;
 
-use super::status::{BearerStatus, Status};
+use super::status::{BearerStatus, CuStatus};
 use super::without_dequeuing;
 use crate::live::control::{UNKNOWN, listen, state};
 use crate::live::past::Past;
@@ -52,8 +52,8 @@ impl Running {
     }
 
     /// State; `None` once the CU has ended.
-    fn now(&self) -> Option<Status> {
-        Some(Status::of(&self.scenario(), &self.control.state()?))
+    fn now(&self) -> Option<CuStatus> {
+        Some(CuStatus::of(&self.scenario(), &self.control.state()?))
     }
 
     /// Answers at this socket until the process ends.

@@ -2,7 +2,7 @@
 
 mod control;
 mod marks;
-mod status;
+pub(super) mod status;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use tidemark_sim::scenario::Scenario;
 
 use self::control::Running;
 use self::marks::Marks;
-use self::status::Status;
+use self::status::CuStatus;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{admission, preset, web};
 use crate::folder::{self, Force};
@@ -118,7 +118,7 @@ impl Cu {
             cu.observe(Marks::observer(&marks));
         }
         let (state, outcome) = cu.run();
-        let status = Status::of(&running.scenario(), &state);
+        let status = CuStatus::of(&running.scenario(), &state);
         for warning in status.warning.clone().into_iter().chain(admission::warning(state.counters.refused.total())) {
             eprintln!("tidemark: {warning}");
         }

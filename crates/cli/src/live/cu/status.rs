@@ -19,7 +19,8 @@ use crate::live::tunnels::configs;
 rows! {
     /// A CU at one time.
     #[derive(Debug, Serialize)]
-    pub(super) struct Status {
+    pub(super) struct CuStatus {
+        /// Name of the scenario.
         name: String,
         /// Seconds since the start.
         pub(super) t_s: f64,
@@ -27,12 +28,15 @@ rows! {
         downlink: u64 = Counter("downlink_packets"),
         /// Packets from the DU.
         uplink: u64 = Counter("uplink_packets"),
+        /// Downlink packets marked.
         marked: u64,
+        /// Packets dropped by the laws.
         dropped: u64,
         /// Packets that waited because the DU wanted no more.
         held: u64 = Counter("held_packets"),
         /// Packets dropped because too many waited.
         overflow: u64 = Counter("overflow_drops"),
+        /// Delivery statuses.
         reports: u64,
         /// NR-U sequence numbers that the DU reported as lost.
         lost: u64,
@@ -42,6 +46,7 @@ rows! {
         not_admitted: BTreeMap<String, u64>,
         /// Warning if reports are useless.
         pub(super) warning: Option<String>,
+        /// Sums over the markers of the bearers.
         marker: MarkerStatus,
         /// Bearers, in the order of their tunnels.
         pub(super) bearers: Vec<BearerStatus>,
@@ -75,8 +80,11 @@ rows! {
     /// A bearer, and its marker's estimate of the DU's queue.
     #[derive(Debug, Serialize)]
     pub(super) struct BearerStatus {
+        /// Name of the UE.
         ue: String,
+        /// Number among the UE's DRBs.
         drb: u8,
+        /// Law of the bearer.
         law: String,
         /// Downlink packets of the bearer.
         packets: u64 = Counter("packets"),
@@ -148,7 +156,7 @@ impl MarkerStatus {
     }
 }
 
-impl Status {
+impl CuStatus {
     /// Reads the state of the CU of this scenario.
     pub(super) fn of(scenario: &Scenario, state: &CuState) -> Self {
         let (named, configs) = (scenario.ues(), configs(scenario));
@@ -194,7 +202,7 @@ impl Status {
     }
 }
 
-impl Collector for Status {
+impl Collector for CuStatus {
     fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
         exposition::write_rows(&mut to, "cu_", [(Labels::new(), self)].into_iter())?;
         exposition::write_rows(&mut to, "cu_", [(Labels::new(), &self.marker)].into_iter())?;
@@ -228,7 +236,7 @@ mod tests {
             lost,
         };
         let state = CuState { bearers: vec![bearer(1, 3), bearer(2, 4)], ..CuState::default() };
-        let status = Status::of(&scenario, &state);
+        let status = CuStatus::of(&scenario, &state);
         assert_eq!(
             (status.bearers[0].law.as_str(), status.bearers[1].law.as_str(), status.lost),
             ("ramp", "l4span", 7)

@@ -1,7 +1,7 @@
 //! `tidemark net hop`: a wired bottleneck between two interfaces.
 
 mod record;
-mod status;
+pub(super) mod status;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,7 @@ use tidemark_senders::Stats;
 use tidemark_sim::scenario::Scenario;
 use tidemark_wire::ip::FiveTuple;
 
-use super::status::{Running, Status, Watched};
+use super::status::{HopStatus, Running, Watched};
 use crate::live::flows::{Flow, Flows};
 use crate::live::record::lateness;
 use crate::live::warning::LATE_US;
@@ -165,7 +165,7 @@ impl HopObserver for Recorder {
             uplink_busy_s: None,
         });
         let ways = [0, 1].map(|way: usize| (self.ways[way].0.clone(), &self.watched[way]));
-        self.running.set(Status::new(&self.scenario.name, ways, progress));
+        self.running.set(HopStatus::new(&self.scenario.name, ways, progress));
         self.watched.iter_mut().for_each(|way| way.queue = Distribution::default());
     }
 }

@@ -20,10 +20,12 @@ use crate::live::web::Source;
 rows! {
     /// A hop at one time.
     #[derive(Clone, Debug, Default, Serialize)]
-    pub(super) struct Status {
+    pub(super) struct HopStatus {
+        /// Name of the scenario.
         name: String,
         /// Seconds since the start.
         t_s: f64,
+        /// Directions, each with its link.
         ways: Vec<WayStatus>,
         /// Packets that the kernel refused.
         refused: u64 = Counter("refused_packets"),
@@ -38,6 +40,7 @@ rows! {
     /// One direction.
     #[derive(Clone, Debug, Default, Serialize)]
     struct WayStatus {
+        /// Name of the direction.
         name: String,
         /// Rate of the link now.
         rate_mbps: f64 = Gauge("rate_bits_per_second" * 1e6),
@@ -67,7 +70,7 @@ pub(super) struct Watched {
     pub(super) queue: Distribution,
 }
 
-impl Status {
+impl HopStatus {
     /// Reads the state of a hop whose directions have these names.
     pub(super) fn new(name: &str, ways: [(String, &Watched); 2], progress: &HopProgress<'_>) -> Self {
         let HopCounters { packets_in, packets_out, marked, dropped, .. } = progress.counters;
@@ -98,7 +101,7 @@ impl Status {
     }
 }
 
-impl Collector for Status {
+impl Collector for HopStatus {
     fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
         exposition::write_rows(&mut to, "hop_", self.ways.iter().map(|way| (vec![("way", way.name.clone())], way)))?;
         exposition::write_rows(&mut to, "hop_", [(Labels::new(), self)].into_iter())
@@ -108,13 +111,13 @@ impl Collector for Status {
 /// State of a running hop and its past, for other threads.
 #[derive(Default)]
 pub(super) struct Running {
-    now: Mutex<Status>,
+    now: Mutex<HopStatus>,
     past: Past<WayStatus>,
 }
 
 impl Running {
     /// Replaces the state, and adds it to the past.
-    pub(super) fn set(&self, status: Status) {
+    pub(super) fn set(&self, status: HopStatus) {
         self.past.push(status.t_s, &status.ways);
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
@@ -124,7 +127,7 @@ impl Running {
         serde_json::to_string(&self.get()).unwrap_or_default()
     }
 
-    fn get(&self) -> Status {
+    fn get(&self) -> HopStatus {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
