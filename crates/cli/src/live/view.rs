@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Paragraph, Row, Sparkline, Table};
 use ratatui::{DefaultTerminal, Frame};
 
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, UeSnapshot};
 
 /// Time between two snapshots of the cell.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -17,6 +17,22 @@ const PERIOD: Duration = Duration::from_millis(250);
 const CURVE: u16 = 3;
 /// Snapshots that the curves show.
 const PAST: usize = 240;
+/// Heading of a column, and its text for a UE.
+type Column = (&'static str, fn(&UeSnapshot) -> String);
+/// Columns of the table of UEs.
+const COLUMNS: [Column; 11] = [
+    ("UE", |ue| ue.name.clone()),
+    ("channel", |ue| ue.channel.clone()),
+    ("law", |ue| ue.law.clone()),
+    ("down Mbit/s", |ue| format!("{:.2}", ue.down_mbps)),
+    ("up Mbit/s", |ue| format!("{:.2}", ue.up_mbps)),
+    ("queue p95 ms", UeSnapshot::queue_p95),
+    ("backlog kB", |ue| format!("{:.0}", ue.backlog_bytes as f64 / 1e3)),
+    ("marks", UeSnapshot::marks),
+    ("drops", |ue| ue.dropped.to_string()),
+    ("MCS", |ue| ue.mcs.map_or("–".into(), |mcs| mcs.to_string())),
+    ("ANBR Mbit/s", UeSnapshot::recommended),
+];
 
 /// Shows the state from `status` until `q`, Escape or Ctrl-C, or until the cell ends.
 pub(super) fn show(status: impl Fn() -> Result<String>) -> Result<()> {
@@ -64,37 +80,7 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
     } else {
         frame.render_widget(Paragraph::new("q: quit").style(Style::new().dim()), bottom);
     }
-    let heading = [
-        "UE",
-        "channel",
-        "law",
-        "down Mbit/s",
-        "up Mbit/s",
-        "queue p95 ms",
-        "backlog kB",
-        "marks",
-        "drops",
-        "MCS",
-        "ANBR Mbit/s",
-    ];
-    let lines = now.ues.iter().map(|ue| {
-        Row::new([
-            ue.name.clone(),
-            ue.channel.clone(),
-            ue.law.clone(),
-            format!("{:.2}", ue.down_mbps),
-            format!("{:.2}", ue.up_mbps),
-            ue.queue_p95(),
-            format!("{:.0}", ue.backlog_bytes as f64 / 1e3),
-            ue.marks(),
-            ue.dropped.to_string(),
-            ue.mcs.map_or("–".into(), |mcs| mcs.to_string()),
-            ue.recommended(),
-        ])
-    });
-    let widths = [Constraint::Fill(1); 11];
-    let lines = Table::new(lines, widths).header(Row::new(heading).style(Style::new().bold())).block(Block::bordered());
-    frame.render_widget(lines, table);
+    frame.render_widget(ues(now), table);
     for (area, title, values) in [
         (rate, "downlink, Mbit/s", past.iter().map(|(rate, _)| *rate).collect::<Vec<_>>()),
         (queue, "queue delay of the worst UE, ms", past.iter().map(|(_, queue)| *queue).collect()),
@@ -104,6 +90,13 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
         frame.render_widget(Sparkline::default().data(values).block(block), area);
     }
     frame.render_widget(marks(now, last.height.saturating_sub(3).into()), last);
+}
+
+/// Table of the UEs.
+fn ues(now: &Snapshot) -> Table<'_> {
+    let heading = Row::new(COLUMNS.map(|(heading, _)| heading)).style(Style::new().bold());
+    let lines = now.ues.iter().map(|ue| Row::new(COLUMNS.map(|(_, show)| show(ue))));
+    Table::new(lines, COLUMNS.map(|_| Constraint::Fill(1))).header(heading).block(Block::bordered())
 }
 
 /// Height of the list of marks on the rows that the UEs leave; none without marks, or if the curves need the rows.
@@ -150,7 +143,7 @@ fn head(now: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::snapshot::{MarkSnapshot, UeSnapshot};
+    use crate::live::snapshot::MarkSnapshot;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
