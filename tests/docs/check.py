@@ -17,6 +17,8 @@
 Pages of `BUILT` are made by `make reference`. Anchors in them are checked where they are found; `--built` fails where they are not.
 Pictures below `DRAWN` are drawn by `make book`, which fails for one that nothing draws.
 
+lychee would check rule 1 alone, and would have to be fetched.
+
 Prints the words of docs/ and one line a fault, as `file:line: fault`, and fails if there is any.
 """
 
