@@ -22,7 +22,7 @@ export BRIEF
 export TIDEMARK := $(abspath $(BUILT)/$(PROFILE)/tidemark)
 TIDEMARK_PAPERS := $(TIDEMARK)-papers
 
-.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit grids built-links instructions docs same-bytes web-test wire-test live-test c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
+.PHONY: demo test test-all clippy fuzz mutants miri environments book site book-test debug reproduction release dist deb packaging-test packages build web playground playground-test fmt-check lint language links imports reference unit doc-test grids built-links instructions docs same-bytes web-test wire-test live-test c-test python-test wheel sdn-test sdn-packages schema papers-build papers headlines papers-check papers-pages papers-alternatives papers-sensitivity papers-seeds bench packed stream stream-test clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look --force
@@ -53,7 +53,7 @@ playground: web
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci --set BRIEF=1 \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
-	  "unit built-links book-test + web-test wire-test c-test + python-test docs + instructions reproduction" "sdn-test + live-test"
+	  "unit built-links book-test + web-test + wire-test c-test doc-test + python-test + docs instructions reproduction" "sdn-test + live-test"
 	@echo "every check passed"
 
 # The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
@@ -126,6 +126,9 @@ links:
 UNIT = $(CARGO) test $(TESTED) $(EVERYTHING) --all-features --locked
 unit: web
 	$(UNIT) --tests
+
+# Examples in doc comments.
+doc-test: web
 	$(UNIT) --doc
 
 # Every case of the grids that `unit` runs in part.

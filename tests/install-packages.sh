@@ -20,4 +20,6 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -qq --no-install-recommends $packages
+# Opens pages at half of Chromium's processor time. Not every system has it.
+apt-get install -y -qq --no-install-recommends chromium-headless-shell || echo "install-packages.sh: SKIPPED: no chromium-headless-shell" >&2
 tshark --version | head -n 1

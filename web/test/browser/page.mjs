@@ -11,7 +11,8 @@ const shots = new URL("screenshots/", dist);
 
 /** @returns {string | undefined} */
 export function findChromium() {
-  const known = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+  // The headless shell is the same engine without a browser's windows, at half the processor time.
+  const known = [process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
   return known.find((path) => path !== undefined && path !== "" && existsSync(path));
 }
 
