@@ -13,6 +13,7 @@ use crate::compare::Pool;
 use crate::format::{self, Format, Output};
 use crate::page::Page;
 use crate::{seeds, study, table};
+use tidemark_terminal::print::{Level, shows};
 use tidemark_terminal::{print, say};
 
 /// Arguments of `tidemark report`.
@@ -74,7 +75,8 @@ impl Report {
 fn one(folder: &Path, format: Format) -> Result<()> {
     let page = ["report.html", study::PAGE].map(|name| folder.join(name)).into_iter().find(|page| page.exists());
     if folder.join("summary.json").exists() {
-        print(folder, &seeds::summary(folder)?, format)?;
+        let summary = seeds::summary(folder)?;
+        print(folder, || Ok(summary), format)?;
     } else if folder.join(study::TABLE).exists() {
         study::report(folder, format)?;
     } else {
@@ -88,13 +90,15 @@ fn one(folder: &Path, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Prints the results of a run from its folder.
+/// Prints the results of a run from its folder, tables by its `summary`.
 ///
 /// # Errors
-/// A file that can't be read.
-pub(crate) fn print(folder: &Path, summary: &Value, format: Format) -> Result<()> {
+/// A file that can't be read, and those of `summary`.
+pub(crate) fn print(folder: &Path, summary: impl FnOnce() -> Result<Value>, format: Format) -> Result<()> {
     match format {
-        Format::Table => table::all(summary).iter().for_each(|table| say!("{table}")),
+        // Nobody sees the tables of a quiet command: the tree of JSON that they come from is not made.
+        Format::Table if !shows(Level::Normal) => {}
+        Format::Table => table::all(&summary()?).iter().for_each(|table| say!("{table}")),
         Format::Json => print::data(&text(&folder.join("summary.json"))?),
         Format::Csv => print::data(&text(&folder.join("flows.csv"))?),
     }

@@ -139,8 +139,7 @@ impl Run {
             capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
         }
         let page = results::write(&out, &mut result)?;
-        let summary = serde_json::to_value(&result).into_diagnostic()?;
-        report::print(&out, &summary, self.output.format)?;
+        report::print(&out, || serde_json::to_value(&result).into_diagnostic(), self.output.format)?;
         say!("report: {}", page.display());
         warn(&result.warnings);
         match result.interrupted_at_s {
