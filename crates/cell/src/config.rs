@@ -348,9 +348,9 @@ impl UeConfig {
         self.rlc.validate()?;
         self.marker.validate().map_err(|error| error.within("marker"))?;
         match Characteristics::of(self.five_qi) {
-            None => return Err(ConfigError::new("five_qi", KNOWN_FIVE_QIS)),
+            None => return Err(ConfigError::of_value("five_qi", KNOWN_FIVE_QIS)),
             Some(row) if row.is_gbr() => {
-                return Err(ConfigError::new(
+                return Err(ConfigError::of_value(
                     "five_qi",
                     "must not be a GBR 5QI: the default QoS flow has no guaranteed rate",
                 ));
@@ -358,7 +358,7 @@ impl UeConfig {
             Some(_) => {}
         }
         if self.drb.len() >= MAX_DRBS {
-            return Err(ConfigError::new("drb", "a UE has at most 29 bearers, including the default one"));
+            return Err(ConfigError::of_value("drb", "a UE has at most 29 bearers, including the default one"));
         }
         if let Some(anbr) = &self.anbr {
             anbr.validate().map_err(|error| error.within("anbr"))?;
@@ -565,7 +565,7 @@ pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), Config
     }
     let usable = LawConfig::names(|law| law.marks && law.marks_reported).join(", ");
     let right = format!("can't mark the uplink, for which there are no F1-U reports: use one of {usable}");
-    Err(ConfigError::new("uplink_marker.law", right))
+    Err(ConfigError::of_value("uplink_marker.law", right))
 }
 
 #[cfg(test)]

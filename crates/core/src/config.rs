@@ -10,17 +10,21 @@ pub struct ConfigError {
     field: Cow<'static, str>,
     right: Cow<'static, str>,
     found: Option<String>,
-    is_of_bounds: bool,
+    is_of_one_field: bool,
 }
 
 impl ConfigError {
     /// An error in `field`, which is named as in a scenario, with dots between its levels. `right` is the rule: "must be at most 1 s".
     pub fn new(field: impl Into<Cow<'static, str>>, right: impl Into<Cow<'static, str>>) -> Self {
-        Self { field: field.into(), right: right.into(), found: None, is_of_bounds: false }
+        Self { field: field.into(), right: right.into(), found: None, is_of_one_field: false }
+    }
+    /// An error in a field whose value is wrong whatever other fields are.
+    pub fn of_value(field: impl Into<Cow<'static, str>>, right: impl Into<Cow<'static, str>>) -> Self {
+        Self { is_of_one_field: true, ..Self::new(field, right) }
     }
     /// An error in a field whose value lies outside its bounds.
     pub(crate) fn out_of_bounds(field: &'static str, bounds: impl fmt::Display, value: impl fmt::Display) -> Self {
-        Self { is_of_bounds: true, ..Self::new(field, alloc::format!("must {bounds}")).found(value) }
+        Self::of_value(field, alloc::format!("must {bounds}")).found(value)
     }
     /// Adds the value that was found.
     pub fn found(self, value: impl fmt::Display) -> Self {
@@ -34,9 +38,9 @@ impl ConfigError {
     pub fn field(&self) -> &str {
         &self.field
     }
-    /// True for a value outside the bounds of its field, which is wrong whatever other fields are.
-    pub fn is_of_bounds(&self) -> bool {
-        self.is_of_bounds
+    /// True for a value that is wrong whatever other fields are, as one outside the bounds of its field is.
+    pub fn is_of_one_field(&self) -> bool {
+        self.is_of_one_field
     }
     /// The error without its field: the rule, and the value found.
     pub fn problem(&self) -> String {

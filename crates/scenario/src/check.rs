@@ -37,7 +37,7 @@ impl Scenario {
     fn check_run(&self) -> Result<(), ConfigError> {
         let error = |field, right: String| Err(ConfigError::new(field, right));
         if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
-            return error("name", "use letters, digits, `.`, `_` and `-`: it names a folder".into());
+            return Err(ConfigError::of_value("name", "use letters, digits, `.`, `_` and `-`: it names a folder"));
         }
         self.check_bounds()?;
         if self.warmup >= self.duration {

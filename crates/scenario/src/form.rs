@@ -1,4 +1,4 @@
-//! Form of a scenario: its tables, fields and types, and all that is wrong with them, or out of its bounds, at once.
+//! Form of a scenario: its tables, fields and types, and all that is wrong with them and with single values, at once.
 
 use std::borrow::Cow;
 
@@ -20,8 +20,8 @@ const STAND_INS: [&str; 8] = ["'1 s'", "'1 Mbit/s'", "'1 kB'", "'x'", "1", "true
 enum About {
     /// A table, a field or a type.
     Form,
-    /// A value outside the bounds of its field.
-    Bounds,
+    /// A value that is wrong whatever other fields are.
+    Value,
     /// Several fields, of which each can be right.
     Several,
 }
@@ -38,7 +38,7 @@ fn at_its_place(file: &str, text: &str, error: &Error) -> ScenarioError {
     ScenarioError::in_form(file, text, error.span().unwrap_or(0..0), error.message())
 }
 
-/// Gives every error of the form and of bounds, in the order of their lines, whose first one is known: what is wrong is mended, and the
+/// Gives every error of the form and of single values, in the order of their lines, whose first one is known: what is wrong is mended, and the
 /// rest read once more. An error between several fields is told only if it is the first: later on, one of them may be mended.
 pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
     let (file, text) = (first.file.clone(), first.source_text.clone());
@@ -47,7 +47,8 @@ pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
     let mut errors: Vec<ScenarioError> = Vec::new();
     // Tables whose kind is a guess: what else is wrong in them is not known.
     let mut guessed: Vec<String> = Vec::new();
-    for mended in 0..MAX_ERRORS {
+    let mut mended: Vec<String> = Vec::new();
+    for _ in 0..MAX_ERRORS {
         let Some((about, error)) = rest.error() else { break };
         let is_ours = rest.removed.iter().any(|removed| error.message.starts_with(removed));
         if is_ours || errors.contains(&error) {
@@ -55,7 +56,8 @@ pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
         }
         let is_mended = rest.mend(about, &error);
         let key = error.key.clone().unwrap_or_default();
-        let is_certain = about != About::Several || mended == 0;
+        // A value that was put in the place of another may break a rule, alone or with others.
+        let is_certain = mended.is_empty() || about != About::Several && !mended.contains(&key);
         if is_certain && !guessed.iter().any(|table| key.starts_with(table)) {
             guessed.extend(
                 error.is_of_a_name().then(|| key.rsplit_once('.')).flatten().map(|(table, _)| format!("{table}.")),
@@ -65,6 +67,7 @@ pub(super) fn all_errors(first: ScenarioError) -> Vec<ScenarioError> {
         if !is_mended {
             break;
         }
+        mended.push(key);
     }
     if errors.is_empty() {
         return vec![first];
@@ -90,7 +93,7 @@ impl<'t> Rest<'t> {
             Ok(mut scenario) => {
                 scenario.text = self.text.into();
                 let error = scenario.check().err()?;
-                let about = if error.is_of_bounds() { About::Bounds } else { About::Several };
+                let about = if error.is_of_one_field() { About::Value } else { About::Several };
                 Some((about, ScenarioError::of_config(self.file, self.text, &error)))
             }
         }
@@ -100,6 +103,10 @@ impl<'t> Rest<'t> {
     fn mend(&mut self, about: About, error: &ScenarioError) -> bool {
         let Some(key) = &error.key else { return false };
         let path: Vec<_> = key.split('.').collect();
+        // A field's default breaks no rule.
+        if about == About::Value && self.is_right_without(&path) {
+            return self.remove(&path);
+        }
         let values: Vec<DeValue<'t>> = if error.is_of_a_name() {
             // The name that was meant comes first of those that are known. Without one nothing would be known of the fields beside it.
             let known = error.message.split('`').skip(3).step_by(2);
@@ -107,22 +114,32 @@ impl<'t> Rest<'t> {
         } else {
             STAND_INS.iter().filter_map(|value| Some(DeValue::parse(value).ok()?.into_inner())).collect()
         };
+        // Of a value that is not accepted either, the reader may say no more than its table.
+        let is_past = |(next_about, next): (About, ScenarioError)| match &next.key {
+            // The form was right before.
+            _ if about != About::Form && next_about == About::Form => false,
+            Some(_) => next.key != error.key,
+            None => next.message.starts_with(MISSING),
+        };
         for value in values {
             let Some(place) = self.value_at(&path) else { return false };
             *place.get_mut() = value;
-            // Of a value that is not accepted either, the reader may say no more than its table.
-            let is_past = |(next_about, next): (About, ScenarioError)| match &next.key {
-                // The form was right before.
-                _ if about != About::Form && next_about == About::Form => false,
-                Some(_) => next.key != error.key,
-                None => next.message.starts_with(MISSING),
-            };
             if self.error().is_none_or(is_past) {
                 return true;
             }
         }
+        // The name of a table's kind can't be left out: without it, the table goes.
+        if about == About::Value {
+            return path.split_last().is_some_and(|(_, table)| self.remove(table));
+        }
         self.removed.extend(path.last().map(|name| format!("{MISSING}`{name}`")));
         self.remove(&path)
+    }
+
+    /// True if the form needs no such field.
+    fn is_right_without(&self, path: &[&str]) -> bool {
+        let mut without = Rest { root: self.root.clone(), removed: Vec::new(), ..*self };
+        without.remove(path) && without.error().is_none_or(|(about, _)| about != About::Form)
     }
 
     fn value_at(&mut self, path: &[&str]) -> Option<&mut Spanned<DeValue<'t>>> {
@@ -194,6 +211,29 @@ mod tests {
             "14: flow.0.round_trip: must be at most 10 s",
             "15: flow.0.dscp: must be at most 63",
             "18: flow.1.round_trip: ",
+        ];
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for (said, start) in said.iter().zip(starts) {
+            assert!(said.starts_with(&format!("x.toml:{start}")), "{start}: {said}");
+        }
+    }
+
+    #[test]
+    fn rules_of_one_field_are_named_together() {
+        let wrong = concat!(
+            "name = \"x y\"\nduration = \"1 s\"\nseed = \"one\"\n[[ue]]\nname = \"a\"\nfive_qi = 77\n",
+            "[[ue]]\nname = \"b\"\nfive_qi = 1\nuplink_marker = { law = \"codel\" }\n",
+            "drb = [{ qos_flow = [{ qfi = 2, five_qi = 78 }, { qfi = 3, filter = [{ dscp = [64] }] }] }]\n",
+        );
+        let said = said(wrong, &[]);
+        let starts = [
+            "1: name: use letters",
+            "3: seed: ",
+            "6: ue.0.five_qi: must be a standardised 5QI",
+            "9: ue.1.five_qi: must not be a GBR 5QI",
+            "10: ue.1.uplink_marker.law: can't mark the uplink",
+            "11: ue.1.drb.0.qos_flow.0.five_qi: must be a standardised 5QI",
+            "11: ue.1.drb.0.qos_flow.1.filter.0.dscp: must be 0 to 63",
         ];
         assert_eq!(said.len(), starts.len(), "{said:#?}");
         for (said, start) in said.iter().zip(starts) {

@@ -108,7 +108,7 @@ impl PacketFilter {
             }
         }
         if self.dscp.iter().any(|dscp| *dscp > 63) {
-            return error("dscp", "must be 0 to 63: six bits, without the ECN field");
+            return Err(ConfigError::of_value("dscp", "must be 0 to 63: six bits, without the ECN field"));
         }
         Ok(())
     }

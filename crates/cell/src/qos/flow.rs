@@ -101,7 +101,9 @@ impl QosFlowConfig {
     fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         self.check_bounds()?;
-        let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN_FIVE_QIS) };
+        let Some(characteristics) = Characteristics::of(self.five_qi) else {
+            return Err(ConfigError::of_value("five_qi", KNOWN_FIVE_QIS));
+        };
         if characteristics.is_gbr() != self.gbr.is_some() {
             return error("gbr", "is for a GBR 5QI (1 to 4, 82 to 90), and required there");
         }

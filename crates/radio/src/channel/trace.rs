@@ -100,7 +100,7 @@ pub struct Trace {
 impl TraceConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         if self.file.is_empty() {
-            return Err(ConfigError::new("file", "must name a trace file"));
+            return Err(ConfigError::of_value("file", "must name a trace file"));
         }
         Ok(())
     }

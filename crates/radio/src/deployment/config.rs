@@ -55,14 +55,13 @@ impl DeployedConfig {
     /// # Errors
     /// The first field that cannot be used, and the rule that it breaks.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
         if self.position.is_some_and(|position| !is_position(position)) {
-            return error("position", "must lie within 100 km of the centre site");
+            return Err(ConfigError::of_value("position", "must lie within 100 km of the centre site"));
         }
         self.check_bounds()?;
         self.mobility.validate().map_err(|error| error.within("mobility"))?;
         if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
-            return error("position", "must be given for movement on a line");
+            return Err(ConfigError::new("position", "must be given for movement on a line"));
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Mobility {
         self.check_bounds()?;
         match self {
             Self::Line { to, .. } if !is_position(*to) => {
-                Err(ConfigError::new("to", "must lie within 100 km of the centre site"))
+                Err(ConfigError::of_value("to", "must lie within 100 km of the centre site"))
             }
             _ => Ok(()),
         }

@@ -43,7 +43,7 @@ impl Discipline for DelayBasedConfig {
             return Err(ConfigError::new("threshold", problem));
         }
         if self.lifts.iter().any(|five_qi| Characteristics::of(*five_qi).is_none()) {
-            return Err(ConfigError::new(
+            return Err(ConfigError::of_value(
                 "lifts",
                 "must be standardised 5QIs: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, 82 to 90",
             ));
