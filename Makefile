@@ -53,13 +53,13 @@ playground: web
 test:
 	CARGO_INCREMENTAL=0 python3 -B tests/parts.py --set PROFILE=ci --set BRIEF=1 \
 	  "fmt-check + language + imports + links + web + environments + packages sdn-packages" "build" \
-	  "unit built-links book-test + web-test + wire-test c-test doc-test + python-test + docs instructions reproduction" "sdn-test + live-test"
+	  "unit built-links book-test + web-test + wire-test c-test doc-test + python-test + instructions reproduction" "sdn-test + live-test"
 	@echo "every check passed"
 
 # The rest, with the published profile and complete: takes hours. The table stores when each part last passed, and its time.
 WHOLE = python3 -B tests/parts.py --set PROFILE=dist --record results/test-all.csv
 test-all: test
-	$(WHOLE) "build" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "wire-test" "sdn-test" "stream-test" "live-test" "papers-check"
+	$(WHOLE) "build" "docs" "instructions" "same-bytes" "c-test" "python-test" "packaging-test" "playground-test" "grids" "wire-test" "sdn-test" "stream-test" "live-test" "papers-check"
 	for tool in fuzz mutants "+nightly miri"; do part=$${tool#+nightly }; \
 	  if $(CARGO) $$tool --version > /dev/null 2>&1; then $(WHOLE) $$part || exit 1; else $(MAKE) --no-print-directory $$part; fi; done
 	@echo "every check of all passed"
@@ -127,9 +127,9 @@ UNIT = $(CARGO) test $(TESTED) $(EVERYTHING) --all-features --locked
 unit: web
 	$(UNIT) --tests
 
-# Examples in doc comments.
+# Pages of the libraries, and the examples in their doc comments.
 doc-test: web
-	$(UNIT) --doc
+	RUSTDOC=$(abspath tests/document) RUSTDOCFLAGS="-D warnings" $(UNIT) --doc
 
 # Every case of the grids that `unit` runs in part.
 grids: web
@@ -143,6 +143,7 @@ instructions: build
 	$(if $(TOGETHER),,$(CARGO) build --profile $(PROFILE) --locked --package tidemark-marker --example instructions)
 	python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
 
+# Pages of programs, too.
 docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(TESTED) $(EVERYTHING) --no-deps --all-features --locked
 
