@@ -16,6 +16,7 @@ import capacity
 import pytest
 
 from conftest import BRIEF, GATEWAY, TIDEMARK, needs
+from test_shell import wait_for
 
 STREAM = TIDEMARK.with_name("tidemark-stream")
 WHEP = pathlib.Path(__file__).with_name("whep.py")
@@ -51,6 +52,8 @@ def serve(tmp_path):
         command = [TIDEMARK, "stream", "serve", "--listen", f"{address}:{PORT}", "--out", tmp_path / "stream", *options]
         with (tmp_path / "said").open("w") as said:
             started.append(subprocess.Popen([str(word) for word in command], stdout=said, stderr=subprocess.PIPE, text=True))
+        # A signal before its address is out ends it without a result.
+        wait_for(lambda: "http://" in (tmp_path / "said").read_text(), "no server")
         return tmp_path / "stream"
 
     yield start
