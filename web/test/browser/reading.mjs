@@ -99,7 +99,8 @@ for (const count of [3, 64]) {
       await rtt.click();
       assert.equal((await tableText(page, "Flows")).rows.at(-1)?.[0], "prague-3");
     }
-    assert.deepEqual(await faults(page), [], "with all columns and rows");
+    // Rows are alike: axe takes 15 s for those of 64 UEs.
+    if (count === 3) assert.deepEqual(await faults(page), [], "with all columns");
     assert.deepEqual(complaints, []);
     await close();
   });
