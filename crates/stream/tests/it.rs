@@ -10,5 +10,7 @@ mod path;
 mod peer;
 #[path = "it/rates.rs"]
 mod rates;
+#[path = "it/rtcp.rs"]
+mod rtcp;
 #[path = "it/safety.rs"]
 mod safety;

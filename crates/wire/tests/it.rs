@@ -4,4 +4,3 @@ mod etherparse;
 mod faults;
 mod fronts;
 mod limits;
-mod rtcp;
