@@ -177,6 +177,14 @@ mod tests {
         error.lines().map(|line| line.split(", not ").next().unwrap_or_default().to_string()).collect()
     }
 
+    /// Checks that there are these errors alone, each with its line.
+    fn assert_begin(said: &[String], starts: &[&str]) {
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for (said, start) in said.iter().zip(starts) {
+            assert!(said.starts_with(&format!("x.toml:{start}")), "{start}: {said}");
+        }
+    }
+
     #[test]
     fn a_required_field_of_a_wrong_type_hides_no_other_error() {
         let wrong = concat!(
@@ -202,7 +210,6 @@ mod tests {
             "[[ue]]\nname = \"a\"\nrlc = { max_retransmissions = 33 }\n[[ue]]\nname = \"b\"\ncount = 0\n",
             "[[flow]]\nname = \"f\"\nround_trip = \"11 s\"\ndscp = 64\n[[flow]]\nname = \"g\"\nround_trip = \"-1 ms\"\n",
         );
-        let said = said(wrong, &[]);
         let starts = [
             "2: duration: must be above 0 s and at most 86400 s (a day)",
             "5: marker.alpha: must be above 0 and at most 1",
@@ -212,10 +219,7 @@ mod tests {
             "15: flow.0.dscp: must be at most 63",
             "18: flow.1.round_trip: ",
         ];
-        assert_eq!(said.len(), starts.len(), "{said:#?}");
-        for (said, start) in said.iter().zip(starts) {
-            assert!(said.starts_with(&format!("x.toml:{start}")), "{start}: {said}");
-        }
+        assert_begin(&said(wrong, &[]), &starts);
     }
 
     #[test]
@@ -225,7 +229,6 @@ mod tests {
             "[[ue]]\nname = \"b\"\nfive_qi = 1\nuplink_marker = { law = \"codel\" }\n",
             "drb = [{ qos_flow = [{ qfi = 2, five_qi = 78 }, { qfi = 3, filter = [{ dscp = [64] }] }] }]\n",
         );
-        let said = said(wrong, &[]);
         let starts = [
             "1: name: use letters",
             "3: seed: ",
@@ -235,10 +238,7 @@ mod tests {
             "11: ue.1.drb.0.qos_flow.0.five_qi: must be a standardised 5QI",
             "11: ue.1.drb.0.qos_flow.1.filter.0.dscp: must be 0 to 63",
         ];
-        assert_eq!(said.len(), starts.len(), "{said:#?}");
-        for (said, start) in said.iter().zip(starts) {
-            assert!(said.starts_with(&format!("x.toml:{start}")), "{start}: {said}");
-        }
+        assert_begin(&said(wrong, &[]), &starts);
     }
 
     #[test]
