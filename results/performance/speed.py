@@ -19,11 +19,8 @@ from instructions import ROOT, SATURATED
 
 HERE = pathlib.Path(__file__).parent
 RUNS = 5
-UDP = [
-    "flow.*.sender={ controller = \"udp\" }",
-    "flow.*.app={ app = \"constant\", rate = \"%d kbit/s\" }",
-]
-"""Open-loop load: three times the capacity, 120 Mbit/s, divided among the UEs."""
+OFFERED_KBPS = 120_000
+"""Open-loop load of all UEs together: three times the capacity."""
 
 
 def measured(command: list[str]) -> tuple[float, float, float]:
@@ -46,7 +43,8 @@ def cases(folder: pathlib.Path) -> list[tuple[str, int, list[str]]]:
             file.write_text(SATURATED.format(seconds=60, ues=ues, channel=channel, controller="prague", law="tide"))
             found.append((f"{ues} {'UE' if ues == 1 else 'UEs'}, {channel}", 60, [str(file), "--threads", "1"]))
     for ues in (1, 16):
-        settings = [word for setting in UDP for word in ("--set", setting % (120_000 // ues) if "%" in setting else setting)]
+        app = f'flow.*.app={{ app = "constant", rate = "{OFFERED_KBPS // ues} kbit/s" }}'
+        settings = ["--set", 'flow.*.sender={ controller = "udp" }', "--set", app]
         file = str(folder / f"{ues}-static.toml")
         found.append((f"{ues} {'UE' if ues == 1 else 'UEs'}, UDP at three times the capacity", 60, [file, "--threads", "1", *settings]))
     network = str(ROOT / "scenarios/network/21-cells.toml")
