@@ -65,8 +65,7 @@ impl Outcome {
 
     /// Writes the report page.
     fn report(&self, file: PathBuf) -> PyResult<()> {
-        let page = tidemark_report::page(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(staging::replace_file(&file, page.as_bytes())?)
+        Ok(staging::replace_file(&file, tidemark_report::page(&self.0)?.as_bytes())?)
     }
 
     /// Writes the folder of the run, like the command; without `force` not in place of other results.
@@ -76,7 +75,7 @@ impl Outcome {
             let right = "name another folder, or replace what is there with force=True";
             return Err(PyFileExistsError::new_err(format!("{folder} has {lost}\n{right}")));
         }
-        output::write_folder(&folder, &self.0, Some(tidemark_report::page))?;
+        output::write_folder(&folder, &self.0, Some(tidemark_report::write_page))?;
         Ok(seeds::remove(&folder)?)
     }
 }

@@ -10,7 +10,7 @@ use tidemark_sim::RunResult;
 pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
     result.commit = tidemark_version::COMMIT.map(Into::into);
     // Seeds that `--force` gives up are removed last: until then they are whole.
-    tidemark_record::output::write_folder(out, result, Some(tidemark_report::page))
+    tidemark_record::output::write_folder(out, result, Some(tidemark_report::write_page))
         .and_then(|()| seeds::remove(out))
         .into_diagnostic()
         .wrap_err("the results could not be written: earlier results are unchanged or gone")?;

@@ -2,7 +2,7 @@
 //! there are none.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -44,6 +44,46 @@ impl Staging {
     pub fn path(&self) -> &Path {
         &self.folder
     }
+
+    /// Writes a file, by its path inside the folder.
+    ///
+    /// # Errors
+    /// An error of the system, with the path, or that of `write`.
+    pub fn write(
+        &self,
+        name: impl AsRef<Path>,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let path = self.folder.join(name);
+        make_parent(&path)?;
+        let written = File::create(&path).map(BufWriter::new).and_then(|mut file| {
+            write(&mut file)?;
+            file.flush()
+        });
+        written.map_err(|error| named(&path, &error))
+    }
+
+    /// Ends the folder: removes files of the results' folder, in the order of `old`, and then puts those that were written there, in the
+    /// order of `new`. The file that shows that there is a result should be the first of the old files and the last of the new ones.
+    ///
+    /// # Errors
+    /// An error of the system, with the path.
+    pub fn replace<'a>(
+        self,
+        results: &Path,
+        old: impl IntoIterator<Item = &'a str>,
+        new: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> io::Result<()> {
+        for name in old {
+            remove(&results.join(name))?;
+        }
+        for name in new {
+            let path = results.join(&name);
+            make_parent(&path)?;
+            fs::rename(self.folder.join(&name), &path).map_err(|error| named(&path, &error))?;
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Staging {
@@ -81,9 +121,8 @@ fn sweep(results: &Path) {
     }
 }
 
-/// Writes files, by their paths inside the folder, in place of old ones. Each file's text is made when the file before is on the disk. The
-/// old files are removed in their order, then the new ones appear in theirs. The file that shows that there is a result should be the first
-/// of the old files and the last of the new ones.
+/// Writes files, by their paths inside the folder, in place of old ones, as [`Staging::replace`] does. Each file's text is made when the
+/// file before is on the disk.
 ///
 /// # Errors
 /// An error of the system, with the path, or that of a text. If a file could not be written, nothing has changed.
@@ -96,20 +135,10 @@ pub fn replace<'a>(
     let mut written = Vec::new();
     for file in files {
         let (name, text) = file?;
-        let path = staged.path().join(&name);
-        make_parent(&path)?;
-        fs::write(&path, text).map_err(|error| named(&path, &error))?;
+        staged.write(&name, |file| file.write_all(text.as_ref()))?;
         written.push(name);
     }
-    for name in old {
-        remove(&folder.join(name))?;
-    }
-    for name in written {
-        let path = folder.join(&name);
-        make_parent(&path)?;
-        fs::rename(staged.path().join(&name), &path).map_err(|error| named(&path, &error))?;
-    }
-    Ok(())
+    staged.replace(folder, old, written)
 }
 
 /// Writes one file in place of an old one.

@@ -5,6 +5,7 @@
 mod series;
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
@@ -165,17 +166,31 @@ impl File {
         }
     }
 
+    /// False for marks that were not kept.
+    pub fn is_written(&self, run: &RunResult) -> bool {
+        !matches!(self.rows, Rows::Marks) || run.marks.is_some()
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// An error of the writer.
+    pub fn write(&self, run: &RunResult, out: &mut impl Write) -> io::Result<()> {
+        match &self.rows {
+            Rows::Results { of, .. } => out.write_all(self.with_rows(&of(run)).as_bytes()),
+            Rows::Series { of, series, subjects } => {
+                out.write_all(self.heading().as_bytes())?;
+                series::write(out, of, &run.series.t_s, series(run), &subjects(run))
+            }
+            Rows::Marks => out.write_all(run.marks.as_deref().unwrap_or_default().as_bytes()),
+        }
+    }
+
     /// Text of the file; `None` for marks that were not kept.
     pub fn text(&self, run: &RunResult) -> Option<String> {
-        match &self.rows {
-            Rows::Results { of, .. } => Some(self.with_rows(&of(run))),
-            Rows::Series { of, series, subjects } => {
-                let mut text = self.heading();
-                series::write(&mut text, of, &run.series.t_s, series(run), &subjects(run));
-                Some(text)
-            }
-            Rows::Marks => run.marks.clone(),
-        }
+        let mut text = Vec::new();
+        self.is_written(run).then(|| self.write(run, &mut text))?.ok()?;
+        String::from_utf8(text).ok()
     }
 
     fn heading(&self) -> String {

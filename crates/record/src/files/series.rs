@@ -1,5 +1,7 @@
 //! Rows of a series: one for each subject and interval, with the columns that the series declares.
 
+use std::io::{self, Write};
+
 use crate::fields::{Column, Declared as _, Field, Fields, Struct};
 use crate::result::Series;
 
@@ -22,24 +24,34 @@ fn end() -> &'static Field {
 
 /// Writes the rows, subject by subject. Each field of `series` has its numbers by subject, then by interval; a subject without values in a field has none
 /// of its intervals.
-pub(super) fn write(text: &mut String, of: &Struct, times: &[f64], series: &dyn Fields, subjects: &Subjects<'_>) {
+pub(super) fn write(
+    out: &mut impl Write,
+    of: &Struct,
+    times: &[f64],
+    series: &dyn Fields,
+    subjects: &Subjects<'_>,
+) -> io::Result<()> {
     let fields = of.fields.iter().enumerate().filter(|(_, field)| field.is_in_csv());
     let fields: Vec<_> = fields.map(|(index, field)| (field, series.field(index))).collect();
+    let mut text = String::new();
     for (subject, name) in subjects {
         let name = quoted(name);
         for (step, t) in times.iter().enumerate() {
-            end().write_number(*t, text);
+            end().write_number(*t, &mut text);
             text.push(',');
             text.push_str(&name);
             for (field, values) in &fields {
                 text.push(',');
                 if let Some(number) = values.number(&[*subject, step]) {
-                    field.write_number(number, text);
+                    field.write_number(number, &mut text);
                 }
             }
             text.push('\n');
         }
+        out.write_all(text.as_bytes())?;
+        text.clear();
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -57,9 +69,9 @@ mod tests {
             alpha: vec![vec![], vec![Some(0.25), None]],
             ..FlowSeries::default()
         };
-        let mut text = String::new();
-        write(&mut text, &FlowSeries::STRUCT, &[0.1, 1.0], &series, &vec![(0, "a"), (1, "b")]);
-        let rows: Vec<_> = text.lines().collect();
+        let mut text = Vec::new();
+        write(&mut text, &FlowSeries::STRUCT, &[0.1, 1.0], &series, &vec![(0, "a"), (1, "b")]).unwrap();
+        let rows: Vec<_> = str::from_utf8(&text).unwrap().lines().collect();
         assert_eq!(
             rows,
             [
