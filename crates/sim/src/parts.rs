@@ -103,6 +103,7 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::LazyLock;
 
     use tidemark_core::{Duration, Instant};
 
@@ -169,6 +170,9 @@ sender = { controller = "prague" }
 app = { app = "web", reading = "300 ms" }
 "#;
 
+    /// Result in shards, on one thread and in whole spans.
+    static ALONE: LazyLock<String> = LazyLock::new(|| result_of(|_| {}));
+
     /// Result of the storm, as text.
     fn result_of(prepare: impl Fn(&mut Simulation<'_>)) -> String {
         let scenario = Scenario::parse("storm.toml", STORM, Path::new(""), &[]).unwrap();
@@ -183,14 +187,13 @@ app = { app = "web", reading = "300 ms" }
 
     #[test]
     fn shards_do_what_all_cells_do_in_one() {
-        assert!(result_of(|run| run.is_one = true) == result_of(|_| {}));
+        assert!(result_of(|run| run.is_one = true) == *ALONE);
     }
 
     #[test]
     fn neither_threads_nor_spans_make_a_difference() {
-        let alone = result_of(|_| {});
         for threads in [2, 3] {
-            assert!(alone == result_of(|run| run.set_threads(threads).unwrap()), "{threads} threads differ");
+            assert!(*ALONE == result_of(|run| run.set_threads(threads).unwrap()), "{threads} threads differ");
         }
         let spans = |run: &mut Simulation<'_>| {
             let times = (1..).map(|pause| Instant::ZERO + Duration::from_micros(1_300) * pause);
@@ -198,6 +201,6 @@ app = { app = "web", reading = "300 ms" }
                 run.marks.schedule(Instant::ZERO, at, Mark::Pause);
             }
         };
-        assert!(alone == result_of(spans), "shorter spans differ");
+        assert!(*ALONE == result_of(spans), "shorter spans differ");
     }
 }
