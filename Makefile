@@ -138,10 +138,11 @@ grids: web
 debug: web
 	$(UNIT) --tests --no-run
 
-# Instructions of a packet, a report, an acknowledgement and a simulated second, which don't depend on the machine's load.
+# Instructions of a packet, a report, an acknowledgement and a simulated second, which don't depend on the machine's load: they give way to
+# the parts beside them, and so do papers' simulations.
 instructions: build
 	$(if $(TOGETHER),,$(CARGO) build --profile $(PROFILE) --locked --package tidemark-marker --example instructions)
-	python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
+	nice python3 -B tests/instructions/check.py $(BUILT)/$(PROFILE)
 
 # Pages of programs, too.
 docs: web
@@ -157,8 +158,8 @@ same-bytes: build debug
 # worse.
 reproduction: papers-build
 	mkdir -p $(OUT)
-	$(TIDEMARK_PAPERS) --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
-	$(TIDEMARK_PAPERS) --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
+	nice $(TIDEMARK_PAPERS) --quick --store $(OUT)/reproduction --check results/papers/results.json > $(OUT)/reproduction.txt
+	nice $(TIDEMARK_PAPERS) --headlines --quick --store $(OUT)/headlines --check results/papers/headlines.json > $(OUT)/headlines.txt
 
 # All targets and headlines, with switches if `tidemark-sdn` is on PATH.
 papers-check: papers-build
