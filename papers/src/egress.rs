@@ -79,7 +79,6 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
         }
     }));
     simulation.run(|_| !tidemark_terminal::interrupt::happened()).into_diagnostic()?;
-    drop(simulation);
     let seen = Arc::into_inner(seen).and_then(|seen| seen.into_inner().ok());
     seen.map(|(_, errors)| errors).ok_or_else(|| miette!("the simulation is still running"))
 }

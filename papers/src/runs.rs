@@ -192,7 +192,7 @@ impl Job {
     /// Makes the run and gives its figures.
     fn make(&self, keep: Option<&Path>) -> Result<Figures> {
         let began = WallClock::now();
-        let mut simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
+        let simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
         let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
         if let Some(at) = result.interrupted_at_s {
             return Err(miette!(

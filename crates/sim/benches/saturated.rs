@@ -30,7 +30,7 @@ fn main() {
             let mut speeds: Vec<f64> = (0..RUNS)
                 .map(|_| {
                     let start = Instant::now();
-                    let result = Simulation::new(&scenario).map(|mut run| run.run(|_| true));
+                    let result = Simulation::new(&scenario).map(|run| run.run(|_| true));
                     assert!(matches!(result, Ok(Ok(_))), "the run has a result");
                     20.0 / start.elapsed().as_secs_f64()
                 })

@@ -110,7 +110,6 @@ sender = {{ controller = "prague" }}
         _ => {}
     }));
     simulation.run(|_| true).expect("bytes are conserved");
-    drop(simulation);
     Arc::into_inner(seen).and_then(|seen| seen.into_inner().ok()).unwrap_or_default()
 }
 

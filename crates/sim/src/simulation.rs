@@ -214,15 +214,15 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// Bytes that appeared or vanished.
-    pub fn run(&mut self, proceed: impl Fn(Instant) -> bool) -> Result<RunResult, NotConserved> {
+    pub fn run(mut self, proceed: impl Fn(Instant) -> bool) -> Result<RunResult, NotConserved> {
         self.begin();
         self.part();
         let end = self.run_shards(proceed);
         self.join();
-        let whole = &mut self.shards[0];
+        let mut whole = self.shards.swap_remove(0);
         whole.check_conservation()?;
         whole.decided.hand_to(&mut whole.recorder.marks);
-        Ok(summary::summarise(self.scenario, whole, end, self.radio.as_ref()))
+        Ok(summary::summarise(self.scenario, whole, end, self.radio))
     }
 
     fn begin(&mut self) {

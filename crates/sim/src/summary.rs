@@ -3,7 +3,7 @@
 use tidemark_cell::{Radio, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_record::{
-    Counters, Description, Event, EventKind, FlowDescription, RouterDescription, RunResult, bearers,
+    Counters, Description, Event, EventKind, FlowDescription, Recorder, RouterDescription, RunResult, bearers,
 };
 
 use crate::flow::Flow;
@@ -36,6 +36,11 @@ impl Shard {
         }
     }
 
+    /// Gives the recorder. All else of the shard goes.
+    fn into_recorder(self) -> Recorder {
+        self.recorder
+    }
+
     /// Ends an interval of the series.
     pub(crate) fn sample(&mut self, now: Instant, radio: Option<&Radio>) {
         self.decided.hand_to(&mut self.recorder.marks);
@@ -45,7 +50,7 @@ impl Shard {
 }
 
 /// Result of a run up to `now`, whose shards are one again.
-pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: Option<&Radio>) -> RunResult {
+pub(crate) fn summarise(scenario: &Scenario, run: Shard, now: Instant, radio: Option<Radio>) -> RunResult {
     let (ues, warm) = (scenario.ues(), Instant::ZERO + scenario.warmup);
     let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| RouterDescription {
         name: config.name.clone(),
@@ -54,7 +59,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: O
     });
     let routers: Vec<_> = routers.collect();
     let named = scenario.flows(&ues);
-    let flows: Vec<_> = (0..).zip(&named).map(|(index, flow)| description(scenario, run, &ues, flow, index)).collect();
+    let flows: Vec<_> = (0..).zip(&named).map(|(index, flow)| description(scenario, &run, &ues, flow, index)).collect();
     let description = Description {
         name: &scenario.name,
         description: &scenario.description,
@@ -69,7 +74,10 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Shard, now: Instant, radio: O
         conservation: format!("bytes sent = delivered + dropped + queued holds for all {} flows", flows.len()),
         scenario: &scenario.text,
     };
-    let mut result = run.recorder.result(&description, &run.counters(now, radio));
+    let end = run.counters(now, radio.as_ref());
+    // Cells, senders and results together would be the most memory that a run takes.
+    drop(radio);
+    let mut result = run.into_recorder().result(&description, &end);
     result.events = handovers(scenario, &ues, now);
     result.warnings = scenario.warnings();
     result.warnings.extend(broken_guarantees(scenario, &result.bearers));

@@ -81,7 +81,6 @@ fn replayed(overrides: &[&str]) -> Tally {
     let mut simulation = Simulation::new(&scenario).unwrap();
     simulation.capture(&capture);
     simulation.run(|_| true).unwrap();
-    drop(simulation);
     capture.finish().unwrap();
     Replay::new(&scenario).run(folder.path())
 }
