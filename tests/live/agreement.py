@@ -86,7 +86,8 @@ def simulate(case, seed):
         folder = pathlib.Path(folder)
         scenario(folder / "agreement.toml", seed, *CASES[case])
         for start in BEGINNINGS:
-            run("run", folder / "agreement.toml", "--set", f'flow.0.app.start="{start} us"', "--out", folder / "run", "--force")
+            begins = f'flow.0.app.start="{start} us"'
+            run("run", folder / "agreement.toml", "--set", begins, "--out", folder / "run", "--force")
             simulated.append(figures(folder / "run")[0])
     return simulated
 
