@@ -17,13 +17,12 @@ use crate::thinned::Thinned;
 const SUMMARY: &str = "summary.json";
 /// Name of the report, which the command makes.
 pub const REPORT: &str = "report.html";
-
 /// Name of the file with the scenario.
 const SCENARIO: &str = "scenario.toml";
 
 /// Writes the folder, with the report's page if there is one, and makes the folder if it is missing. If the program is
 /// killed meanwhile, or the disk is full, the previous result is whole, or there is none. The page is written on another
-/// thread. No file is whole in memory.
+/// thread. It and the series, which are long, are never whole in memory.
 ///
 /// # Errors
 /// An error of the system, with the path.
