@@ -26,7 +26,18 @@ struct Sdu {
     size: u64,
     /// Time at which it came, where the table was told.
     came: Option<Instant>,
+    /// Time by which its stamp may be earlier: the step of the stamps when it came.
+    early: Duration,
     left: Left,
+}
+
+impl Sdu {
+    /// True for its age, or one that is higher by the step of the stamps. A discarded SDU, or one without a time, has any age.
+    fn has_age(&self, age: Option<Duration>, now: Instant) -> bool {
+        let (Some(came), 1..) = (self.came, self.size) else { return true };
+        let expected = now.since(came);
+        age.is_some_and(|age| age >= expected && age <= expected + self.early)
+    }
 }
 
 /// All SDUs since the SNs began, by index.
@@ -57,8 +68,16 @@ impl Model {
         let sizes = || self.queued().iter().map(|sdu| sdu.size).filter(|size| *size > 0);
         (Bytes(sizes().sum()), sizes().count() as u32)
     }
+    /// Step of the stamps: 100 us, or a 128th of the age of the oldest, which is that of the SDU that waits longest or of one before it.
+    fn step(&self, now: Instant) -> Duration {
+        let oldest = self.sdus.iter().enumerate().position(|(at, sdu)| at >= self.head && sdu.size > 0);
+        let stamped = oldest.and_then(|oldest| self.sdus[..=oldest].iter().rev().find(|sdu| sdu.came.is_some()));
+        let age = stamped.map_or(Duration::ZERO, |sdu| now.since(sdu.came.unwrap()) + sdu.early);
+        (age / 128).max(Duration::from_micros(100))
+    }
     fn append(&mut self, size: u64, came: Option<Instant>) {
-        self.sdus.push(Sdu { size, came, left: Left::Unknown });
+        let early = came.map_or(Duration::ZERO, |now| self.step(now));
+        self.sdus.push(Sdu { size, came, early, left: Left::Unknown });
         self.head = self.head.max(self.next().saturating_sub(WINDOW));
         self.delivered = self.delivered.max(self.next().saturating_sub(WINDOW));
     }
@@ -97,12 +116,6 @@ impl Model {
         let packets = gone.iter().filter(|sdu| sdu.size > 0).count() as u32;
         Some(Progress { bytes: gone.iter().map(|sdu| sdu.size).sum(), packets, sojourn: None })
     }
-}
-
-/// True for an age that is the one expected or, by the step of the table's stamps, a little more.
-fn is_about(age: Option<Duration>, since: Instant, now: Instant) -> bool {
-    let expected = now.since(since);
-    age.is_some_and(|age| age >= expected && age <= expected + expected / 64 + Duration::from_micros(200))
 }
 
 proptest! {
@@ -149,15 +162,13 @@ proptest! {
                 }
                 7 | 8 => {
                     let index = near(model.head, model.next());
-                    let is_first = usize::try_from(index).ok().and_then(|index| model.sdus.get(index));
-                    let came = is_first.filter(|sdu| sdu.size > 0).and_then(|sdu| sdu.came);
                     let before = model.head;
                     let progress = table.transmit(now, model.sn(index));
                     let expected = model.transmit(index, Left::At(now));
                     prop_assert_eq!(progress.map(|progress| Progress { sojourn: None, ..progress }), expected);
                     model.is_reported |= model.head > before;
-                    if let (Some(came), true) = (came, model.head > before) {
-                        prop_assert!(is_about(progress.unwrap().sojourn, came, now));
+                    if model.head > before {
+                        prop_assert!(model.sdus[model.head - 1].has_age(progress.unwrap().sojourn, now));
                     }
                 }
                 9 => {
@@ -219,9 +230,7 @@ proptest! {
             }
             let oldest = model.queued().iter().find(|sdu| sdu.size > 0);
             match oldest {
-                Some(oldest) if model.is_reported => if let Some(came) = oldest.came {
-                    prop_assert!(is_about(table.head_of_line(now), came, now));
-                },
+                Some(oldest) if model.is_reported => prop_assert!(oldest.has_age(table.head_of_line(now), now)),
                 _ => prop_assert_eq!(table.head_of_line(now), None),
             }
         }
