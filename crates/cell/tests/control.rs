@@ -8,9 +8,11 @@ use tidemark_cell::{
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{DropHeadConfig, LawConfig, MarkerConfig, StepConfig};
 
+use crate::sent::Sent;
+
 /// A cell that is kept busy: 20 Mbit/s of 1500-byte packets from now on, told what arrived when.
 struct Busy {
-    cell: Cell<()>,
+    cell: Cell<Sent>,
     now: Instant,
     sent: u64,
     arrived: Vec<(Instant, Ecn)>,
@@ -35,7 +37,7 @@ impl Busy {
             if cell <= packet {
                 self.cell.handle_timeout(cell);
             } else {
-                let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+                let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Sent::default() };
                 self.cell.handle_downlink(next, UeId(0), packet);
                 self.sent += 1;
                 next += packet_every.unwrap_or_default();
@@ -71,7 +73,7 @@ fn uplink_packets_wait_for_the_end_of_an_outage_and_overtake_nobody() {
     let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
     let ues = [(); 2].map(|()| cell.add_ue(&UeConfig::default()).unwrap());
     cell.interrupt(Instant::ZERO, ues[0], Duration::from_millis(100));
-    let packet = |flow| Packet { flow: FlowId(flow), size: Bytes(40), ecn: Ecn::NotEct, payload: () };
+    let packet = |flow| Packet { flow: FlowId(flow), size: Bytes(40), ecn: Ecn::NotEct, payload: Sent::default() };
     for (flow, ue) in [(0, ues[0]), (1, ues[1]), (2, ues[0])] {
         cell.handle_uplink(Instant::from_millis(1), ue, packet(flow));
     }
@@ -106,7 +108,7 @@ fn paced(paced: bool) -> RlcConfig {
 fn hand_over(handover: HandoverExecution, rlc: RlcConfig) -> (u64, Vec<DropReason>, u64) {
     let mut cell = Cell::new(&CellConfig { handover, ..CellConfig::default() }, 1).unwrap();
     let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
-    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Sent::default() };
     (0..250).for_each(|_| cell.handle_downlink(Instant::ZERO, ue, packet()));
     let (mut arrived, mut lost, mut handed_over) = (0, Vec::new(), None);
     while let Some(now) = cell.next_deadline().filter(|now| *now < Instant::from_millis(2_000)) {
@@ -163,7 +165,7 @@ fn a_law_that_drops_on_leaving_holds_up_what_follows_for_t_reordering() {
         // Set while it runs: the default of t-Reordering follows.
         cell.set_marker(Instant::ZERO, ue, &MarkerConfig::with_law(law)).unwrap();
         for _ in 0..100 {
-            let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::NotEct, payload: () };
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::NotEct, payload: Sent::default() };
             cell.handle_downlink(Instant::ZERO, ue, packet);
         }
         let (mut longest, mut arrived, mut dropped) = (Duration::ZERO, 0, 0);
@@ -235,7 +237,7 @@ fn a_query_waits_for_the_prohibit_timer_and_is_sent_once() {
     let id = cell.add_ue(&UeConfig { anbr, ..UeConfig::default() }).unwrap();
     // Downlink, LCID 4 of the default bearer (TS 38.321 6.1.3.20: LCID, direction, rate, multiplier).
     let query = [4 << 2, 0];
-    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Sent::default() };
     let (mut asked, mut answers) = (Vec::new(), Vec::new());
     for ms in 0..1_500 {
         let now = Instant::from_millis(ms);

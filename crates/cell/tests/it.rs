@@ -2,6 +2,7 @@
 
 mod identical;
 mod saturated;
+mod sent;
 
 mod bearers;
 mod capacity;

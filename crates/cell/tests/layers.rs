@@ -6,18 +6,20 @@ use tidemark_cell::{
     Cell, CellConfig, ChannelConfig, DropReason, Duplex, Numbering, Output, RlcConfig, RlcMode, SchedulerConfig,
     UeConfig, UeId,
 };
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
-/// A packet that knows its number.
-#[derive(Clone, Debug)]
-struct Numbered(u32);
-impl Inspect for Numbered {}
+use crate::sent::Sent;
 
-fn packet(number: u32, size: u64) -> Packet<Numbered> {
-    Packet { flow: FlowId(number % 3), size: Bytes(size), ecn: Ecn::Ect1, payload: Numbered(number) }
+fn packet(number: u32, size: u64) -> Packet<Sent> {
+    Packet {
+        flow: FlowId(number % 3),
+        size: Bytes(size),
+        ecn: Ecn::Ect1,
+        payload: Sent { number: number.into(), ..Sent::default() },
+    }
 }
 
-fn drain<P: Inspect>(cell: &mut Cell<P>, until: Instant, mut each: impl FnMut(Output<P>)) {
+fn drain(cell: &mut Cell<Sent>, until: Instant, mut each: impl FnMut(Output<Sent>)) {
     while let Some(now) = cell.next_deadline().filter(|at| *at <= until) {
         cell.handle_timeout(now);
         while let Some(output) = cell.poll_output() {
@@ -29,7 +31,7 @@ fn drain<P: Inspect>(cell: &mut Cell<P>, until: Instant, mut each: impl FnMut(Ou
     }
 }
 
-fn cell(mode: RlcMode, bler: f64, harq_transmissions: u32, seed: u64) -> (Cell<Numbered>, UeId) {
+fn cell(mode: RlcMode, bler: f64, harq_transmissions: u32, seed: u64) -> (Cell<Sent>, UeId) {
     let config = CellConfig { target_bler: bler, harq_transmissions, ..CellConfig::default() };
     let mut cell = Cell::new(&config, seed).unwrap();
     let channel = ChannelConfig::Static(StaticConfig { snr_db: 9.0 });
@@ -43,7 +45,7 @@ fn a_retransmission_comes_after_k1_and_the_gnbs_processing() {
     for (harq_k1, harq_processing) in [(4, 4), (8, 4), (4, 12)] {
         let fdd =
             CellConfig { duplex: Duplex::Fdd, target_bler: 0.3, harq_k1, harq_processing, ..CellConfig::default() };
-        let mut cell = Cell::<Numbered>::new(&fdd, 7).unwrap();
+        let mut cell = Cell::<Sent>::new(&fdd, 7).unwrap();
         let channel = ChannelConfig::Static(StaticConfig { snr_db: 9.0 });
         let ue = cell.add_ue(&UeConfig { channel, ..UeConfig::default() }).unwrap();
         let mut waits = std::collections::BTreeSet::new();
@@ -64,7 +66,7 @@ fn a_retransmission_comes_after_k1_and_the_gnbs_processing() {
 
 #[test]
 fn pdcp_discards_what_waits_too_long_when_its_time_is_over_also_without_coverage() {
-    let mut cell = Cell::<Numbered>::new(&CellConfig::default(), 1).unwrap();
+    let mut cell = Cell::<Sent>::new(&CellConfig::default(), 1).unwrap();
     let rlc = RlcConfig {
         discard_timer: Some(Duration::from_millis(100)),
         t_reordering: Some(Duration::from_millis(50)),
@@ -80,14 +82,14 @@ fn pdcp_discards_what_waits_too_long_when_its_time_is_over_also_without_coverage
             Output::Dropped { at, packet, reason, .. } => {
                 // Dead ones make room: the queue is never full.
                 assert_eq!(reason, DropReason::Discarded);
-                discarded.push((at, packet.payload.0));
+                discarded.push((at, packet.payload.number));
             }
-            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.number),
             other => panic!("{other:?}"),
         });
         cell.handle_downlink(now, ue, packet(number, 1_000));
     }
-    assert!(discarded.iter().all(|(at, number)| *at == Instant::from_millis(u64::from(*number) + 100)));
+    assert!(discarded.iter().all(|(at, number)| *at == Instant::from_millis(*number + 100)));
     assert_eq!(discarded.len(), 901, "those of the first 900 ms");
     assert!(arrived.starts_with(&[901, 902]));
 }
@@ -100,13 +102,13 @@ fn am_delivers_every_packet_once_and_in_order_at_thirty_percent_block_errors() {
     for number in 0..3_000 {
         let now = Instant::from_millis(u64::from(number));
         drain(&mut cell, now, |output| match output {
-            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.number),
             other => panic!("{other:?}"),
         });
         cell.handle_downlink(now, ue, packet(number, 100 + u64::from(number) % 1_400));
     }
     drain(&mut cell, Instant::from_millis(60_000), |output| match output {
-        Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+        Output::Downlink { packet, .. } => arrived.push(packet.payload.number),
         other => panic!("{other:?}"),
     });
     let stats = cell.ue(Instant::from_millis(60_000), ue).unwrap();
@@ -124,12 +126,12 @@ fn unacknowledged_mode_loses_what_the_radio_loses_and_keeps_the_order() {
     for number in 0..3_000 {
         cell.handle_downlink(Instant::from_millis(u64::from(number)), ue, packet(number, 1_000));
         drain(&mut cell, Instant::from_millis(u64::from(number)), |output| match output {
-            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.number),
             _ => lost += 1,
         });
     }
     drain(&mut cell, Instant::from_millis(60_000), |output| match output {
-        Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+        Output::Downlink { packet, .. } => arrived.push(packet.payload.number),
         _ => lost += 1,
     });
     assert!(arrived.is_sorted() && arrived.windows(2).all(|pair| pair[0] < pair[1]));
@@ -267,7 +269,7 @@ fn sixteen_harq_processes_fill_a_round_trip_of_sixteen_slots_and_no_longer_one()
     // TS 38.214 5.1. In FDD acknowledgements wait for no slot, and nothing fails.
     let rate = |harq_k1, harq_processing| {
         let fdd = CellConfig { duplex: Duplex::Fdd, harq_k1, harq_processing, ..CellConfig::default() };
-        let mut cell = Cell::<Numbered>::new(&fdd, 7).unwrap();
+        let mut cell = Cell::<Sent>::new(&fdd, 7).unwrap();
         let channel = ChannelConfig::Static(StaticConfig { snr_db: 40.0 });
         let ue = cell.add_ue(&UeConfig { channel, ..UeConfig::default() }).unwrap();
         (0..10_000).for_each(|number| cell.handle_downlink(Instant::ZERO, ue, packet(number, 1_500)));

@@ -5,17 +5,14 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
 use tidemark_cell::{Cell, CellConfig, ChannelConfig, DelaySplit, Duplex, Output, RlcConfig, RlcMode, UeConfig, UeId};
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
-/// A packet that knows its number and when it was sent.
-#[derive(Clone, Debug)]
-struct Sent(u32, Instant);
-impl Inspect for Sent {}
+use crate::sent::Sent;
 
 const UE: UeId = UeId(0);
 
-fn packet(number: u32, now: Instant, size: u64) -> Packet<Sent> {
-    Packet { flow: FlowId(0), size: Bytes(size), ecn: Ecn::Ect1, payload: Sent(number, now) }
+fn packet(number: u64, now: Instant, size: u64) -> Packet<Sent> {
+    Packet { flow: FlowId(0), size: Bytes(size), ecn: Ecn::Ect1, payload: Sent { number, at: now, ..Sent::default() } }
 }
 
 fn cell(config: &CellConfig, snr_db: f64, mode: RlcMode, seed: u64) -> Cell<Sent> {
@@ -44,10 +41,10 @@ fn lone(config: &CellConfig, up: bool) -> Vec<Duration> {
     let mut cell = cell(config, 40.0, RlcMode::Um, 1);
     let mut delays = Vec::new();
     for number in 0..1_000 {
-        let now = Instant::ZERO + Duration::from_micros(50_005) * u64::from(number);
+        let now = Instant::ZERO + Duration::from_micros(50_005) * number;
         let mut keep = |output: Output<Sent>| match output {
             Output::Downlink { at, packet, .. } | Output::Uplink { at, packet, .. } => {
-                delays.push(at.since(packet.payload.1));
+                delays.push(at.since(packet.payload.at));
             }
             other => panic!("{other:?}"),
         };
@@ -108,7 +105,7 @@ fn a_retransmission_is_planned_when_its_acknowledgement_was_received() {
         let mut cell = cell(&fdd, 11.0, RlcMode::Am, 7);
         let mut waits = BTreeSet::new();
         for number in 0..1_000 {
-            let now = Instant::from_millis(u64::from(number));
+            let now = Instant::from_millis(number);
             run(&mut cell, now, |output| match output {
                 Output::Downlink { delay, .. } => drop(waits.insert(delay.harq)),
                 other => panic!("{other:?}"),
@@ -208,18 +205,18 @@ proptest! {
         let config = with_lead(&CellConfig { tdd, target_bler: 0.2, harq_transmissions: 2, ..CellConfig::default() }, lead);
         let whole_run = || {
             let mut cell = cell(&config, snr_db, RlcMode::Am, seed);
-            let mut down: Vec<(Instant, u32, Instant, DelaySplit)> = Vec::new();
+            let mut down: Vec<(Instant, u64, Instant, DelaySplit)> = Vec::new();
             let mut up = 0;
             let mut now = Instant::ZERO;
             let mut each = |output: Output<Sent>| match output {
-                Output::Downlink { at, packet, delay, .. } => down.push((at, packet.payload.0, packet.payload.1, delay)),
+                Output::Downlink { at, packet, delay, .. } => down.push((at, packet.payload.number, packet.payload.at, delay)),
                 Output::Uplink { .. } => up += 1,
                 other => panic!("{other:?}"),
             };
             for (number, gap) in (0..).zip(&gaps_us) {
                 now += Duration::from_micros(*gap);
                 run(&mut cell, now, &mut each);
-                for (_, length, leaves) in outages.iter().filter(|(at, ..)| *at == u64::from(number)) {
+                for (_, length, leaves) in outages.iter().filter(|(at, ..)| *at == number) {
                     match leaves {
                         true => cell.hand_over(now, UE),
                         false => cell.interrupt(now, UE, Duration::from_millis(*length)),
@@ -234,7 +231,7 @@ proptest! {
             (down, up, cell.next_deadline())
         };
         let (down, up, deadline) = whole_run();
-        prop_assert_eq!(down.iter().map(|(_, number, ..)| *number).collect::<Vec<_>>(), (0..gaps_us.len() as u32).collect::<Vec<_>>());
+        prop_assert_eq!(down.iter().map(|(_, number, ..)| *number).collect::<Vec<_>>(), (0..gaps_us.len() as u64).collect::<Vec<_>>());
         prop_assert_eq!(up, gaps_us.len().div_ceil(3));
         prop_assert_eq!(deadline, None);
         // A handover forgets when a packet came to the first cell.
@@ -255,7 +252,7 @@ fn what_was_planned_into_an_outage_does_not_arrive_in_it_and_is_retransmitted() 
         (0..1_000).for_each(|number| cell.handle_downlink(Instant::ZERO, UE, packet(number, Instant::ZERO, 1_500)));
         let mut arrived = Vec::new();
         let mut each = |output: Output<Sent>| match output {
-            Output::Downlink { at, packet, .. } => arrived.push((at, packet.payload.0)),
+            Output::Downlink { at, packet, .. } => arrived.push((at, packet.payload.number)),
             other => panic!("{other:?}"),
         };
         let (begins, ends) = (Instant::from_millis(51), Instant::from_millis(151));

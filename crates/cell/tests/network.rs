@@ -7,8 +7,10 @@ use tidemark_cell::{
     CellConfig, Cells, ChannelConfig, ConfigError, DrbIndex, DropReason, HandoverData, HandoverMarker, Output, Radio,
     RlcConfig, RlcMode, UeConfig, UeId,
 };
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFlags, TcpView};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags, TcpView};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
+
+use crate::sent::Sent;
 
 fn ue(deployed: DeployedConfig) -> UeConfig {
     UeConfig { channel: ChannelConfig::Deployed(deployed), ..UeConfig::default() }
@@ -17,19 +19,14 @@ fn at(position: [f64; 2]) -> DeployedConfig {
     DeployedConfig { position: Some(position), fading: false, ..DeployedConfig::default() }
 }
 
-#[derive(Clone, Debug)]
-struct Numbered(u64);
-
-impl Inspect for Numbered {}
-
 /// All cells of a network and their radio, driven as one.
-struct Network<P> {
-    cells: Cells<P>,
+struct Network {
+    cells: Cells<Sent>,
     radio: Radio,
     ues: u32,
 }
 
-impl<P: Inspect> Network<P> {
+impl Network {
     fn new(config: &NetworkConfig) -> Self {
         let cells = Cells::new(&CellConfig::default(), config.cells(), 3).unwrap();
         Self { cells, radio: Radio::new(config, &CellConfig::default()).unwrap(), ues: 0 }
@@ -65,22 +62,22 @@ impl<P: Inspect> Network<P> {
     }
 }
 
-impl<P> Deref for Network<P> {
-    type Target = Cells<P>;
-    fn deref(&self) -> &Cells<P> {
+impl Deref for Network {
+    type Target = Cells<Sent>;
+    fn deref(&self) -> &Cells<Sent> {
         &self.cells
     }
 }
 
-impl<P> DerefMut for Network<P> {
-    fn deref_mut(&mut self) -> &mut Cells<P> {
+impl DerefMut for Network {
+    fn deref_mut(&mut self) -> &mut Cells<Sent> {
         &mut self.cells
     }
 }
 
 /// A network whose UEs are sent packets at a steady rate, numbered by their order.
 struct Steady {
-    network: Network<Numbered>,
+    network: Network,
     now: Instant,
     /// Packets sent to each UE.
     sent: Vec<u64>,
@@ -112,8 +109,12 @@ impl Steady {
             } else {
                 for ue in ues {
                     let number = self.sent[*ue as usize];
-                    let packet =
-                        Packet { flow: FlowId(*ue), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Numbered(number) };
+                    let packet = Packet {
+                        flow: FlowId(*ue),
+                        size: Bytes(1_500),
+                        ecn: Ecn::Ect1,
+                        payload: Sent { number, ..Sent::default() },
+                    };
                     self.network.handle_downlink(next, UeId(*ue), packet);
                     self.sent[*ue as usize] += 1;
                 }
@@ -122,7 +123,7 @@ impl Steady {
             while let Some(output) = self.network.poll_output() {
                 match output {
                     Output::Downlink { at, ue, packet, .. } => {
-                        self.arrived[ue.0 as usize].push((at, packet.payload.0, packet.ecn));
+                        self.arrived[ue.0 as usize].push((at, packet.payload.number, packet.ecn));
                     }
                     Output::Dropped { ue, reason, .. } => self.dropped.push((ue, reason)),
                     Output::Uplink { .. } | Output::Recommendation { .. } | Output::ShortCircuited { .. } => {}
@@ -237,15 +238,6 @@ fn marks_go_on_in_the_new_cell_whether_the_marker_moves_or_starts_anew() {
     }
 }
 
-/// A TCP segment of a connection that asked for AccECN.
-struct Segment(TcpView);
-
-impl Inspect for Segment {
-    fn tcp(&self) -> Option<TcpView> {
-        Some(self.0)
-    }
-}
-
 #[test]
 fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not() {
     // While a marker knows that acknowledgements can tell marks, it leaves packets as they are.
@@ -253,18 +245,20 @@ fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not()
         let handover = HandoverConfig { marker, ..HandoverConfig::default() };
         let law =
             MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(LawConfig::Step(StepConfig::default())) };
-        let mut network = Network::<Segment>::new(&NetworkConfig { handover, ..NetworkConfig::default() });
+        let mut network = Network::new(&NetworkConfig { handover, ..NetworkConfig::default() });
         let id = network.add_ue(&UeConfig { marker: law, ..ue(commuter()) }).unwrap();
         let packet = |ace, syn, ack: Option<u32>, seq| {
             let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
-            let payload = Segment(TcpView {
+            // A segment of a connection that asked for AccECN.
+            let tcp = TcpView {
                 is_authenticated: false,
                 flags,
                 seq,
                 ack: ack.unwrap_or(0),
                 payload: if syn { 0 } else { 1_448 },
                 accecn: None,
-            });
+            };
+            let payload = Sent { tcp: Some(tcp), ..Sent::default() };
             Packet { flow: FlowId(0), size: Bytes(1_500), ecn: if syn { Ecn::NotEct } else { Ecn::Ect1 }, payload }
         };
         let (mut ce, mut seq, mut next) = ([0, 0], 1_000u32, Instant::ZERO);
@@ -378,10 +372,10 @@ fn another_ue_changes_nobodys_position_way_or_power() {
 
 #[test]
 fn positions_and_networks_go_together() {
-    let mut alone = Cells::<()>::new(&CellConfig::default(), 1, 1).unwrap();
+    let mut alone = Cells::<Sent>::new(&CellConfig::default(), 1, 1).unwrap();
     let refused = alone.add_ue(0, UeId(0), DrbIndex(0), &ue(at([0.0, 100.0]))).unwrap_err();
     assert_eq!(refused.field(), "channel.model");
-    let mut network = Network::<()>::new(&NetworkConfig::default());
+    let mut network = Network::new(&NetworkConfig::default());
     assert_eq!(network.add_ue(&UeConfig::default()).unwrap_err().field(), "channel.model");
     assert!(network.add_ue(&ue(at([0.0, 100.0]))).is_ok());
 }
@@ -395,7 +389,7 @@ fn upload(metres: f64, ue_power_dbm: f64) -> f64 {
     let mut came = Bytes(0);
     for step in 0..4_000 {
         let now = Instant::from_nanos(500_000 * step);
-        let packet = Packet { flow: FlowId(0), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Numbered(step) };
+        let packet = Packet { flow: FlowId(0), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Sent::default() };
         network.handle_uplink(now, id, packet);
         while let Some(due) = network.next_deadline().filter(|due| *due <= now) {
             network.handle_timeout(due);

@@ -8,6 +8,8 @@ use tidemark_cell::{
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 
+use crate::sent::Sent;
+
 /// A flow of 1500-byte packets at a constant rate.
 #[derive(Clone, Copy)]
 struct Load {
@@ -38,7 +40,11 @@ fn run(scheduler: SchedulerConfig, ues: &[UeConfig], loads: &[Load]) -> Vec<(f64
             cell.handle_timeout(due);
         } else {
             let Load { ue, flow, ecn, .. } = loads[index];
-            cell.handle_downlink(at, UeId(ue), Packet { flow: FlowId(flow), size: Bytes(1_500), ecn, payload: () });
+            cell.handle_downlink(
+                at,
+                UeId(ue),
+                Packet { flow: FlowId(flow), size: Bytes(1_500), ecn, payload: Sent::default() },
+            );
             next[index] += interval(&loads[index]);
         }
         while let Some(output) = cell.poll_output() {

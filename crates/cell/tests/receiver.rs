@@ -5,13 +5,15 @@ use tidemark_cell::channel::{FixedConfig, StaticConfig, TraceConfig, TraceFormat
 use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId, UplinkConfig};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
+use crate::sent::Sent;
+
 /// Runs a cell for two seconds in which its UE is sent 1500 bytes each `down` and sends as much each `up`; gives what leaves.
 fn outputs(channel: &ChannelConfig, loss_db: f64, [down, up]: [Duration; 2], seed: u64) -> Vec<String> {
     let uplink = UplinkConfig { receiver_loss_db: loss_db, ..UplinkConfig::default() };
     let mut cell = Cell::new(&CellConfig { uplink, ..CellConfig::default() }, seed).unwrap();
     let ue = UeConfig { channel: channel.clone(), receiver_loss_db: loss_db, ..UeConfig::default() };
     cell.add_ue(&ue).unwrap();
-    let packet = |flow| Packet { flow: FlowId(flow), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+    let packet = |flow| Packet { flow: FlowId(flow), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Sent::default() };
     let (mut out, mut next) = (Vec::new(), [Instant::ZERO; 2]);
     let end = Instant::from_millis(2_000);
     while next[0] < end {
@@ -63,7 +65,7 @@ fn capacity(snr_db: f64, loss_db: f64) -> f64 {
     let mut tops = (0..5_000).map(Instant::from_millis).peekable();
     while let Some(top) = tops.next() {
         while cell.ue(top, UeId(0)).unwrap().queue.packets < 60 {
-            let packet = Packet { flow: FlowId(0), size: Bytes(1_500), ecn: Ecn::NotEct, payload: () };
+            let packet = Packet { flow: FlowId(0), size: Bytes(1_500), ecn: Ecn::NotEct, payload: Sent::default() };
             cell.handle_downlink(top, UeId(0), packet);
         }
         let until = tops.peek().copied().unwrap_or(end);

@@ -11,9 +11,7 @@ use tidemark_cell::{Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId}
 use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
-#[derive(Clone, Debug)]
-struct Sent;
-impl tidemark_core::Inspect for Sent {}
+use crate::sent::Sent;
 
 /// Blocks of a slot: their UEs and resource blocks.
 type Blocks = Vec<(UeId, u32)>;
@@ -50,7 +48,11 @@ fn run(
         for (ue, count) in (0..).map(UeId).zip(packets) {
             for number in 0..*count {
                 let (ecn, flow) = if number % 2 == 0 { (Ecn::Ect1, 1) } else { (Ecn::NotEct, 2) };
-                cell.handle_downlink(now, ue, Packet { flow: FlowId(flow), size: Bytes(500), ecn, payload: Sent });
+                cell.handle_downlink(
+                    now,
+                    ue,
+                    Packet { flow: FlowId(flow), size: Bytes(500), ecn, payload: Sent::default() },
+                );
             }
         }
     }

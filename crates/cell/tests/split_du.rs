@@ -4,8 +4,10 @@ use tidemark_cell::{BearerId, CellConfig, Output, RlcConfig, RlcMode, SplitDu, U
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, RampConfig, SnLength};
 
-fn packet(size: u64) -> Packet<()> {
-    Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload: () }
+use crate::sent::Sent;
+
+fn packet(size: u64) -> Packet<Sent> {
+    Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload: Sent::default() }
 }
 
 /// Feeds a DU a PDU each millisecond with these SNs; the SNs delivered, and the reports.
@@ -13,7 +15,7 @@ fn run(
     mode: RlcMode,
     sn_length: SnLength,
     sns: impl IntoIterator<Item = u32>,
-) -> (SplitDu<()>, Vec<u32>, Vec<DeliveryStatus>) {
+) -> (SplitDu<Sent>, Vec<u32>, Vec<DeliveryStatus>) {
     let rlc = RlcConfig { mode, pdcp_sn: sn_length, queue_sdus: 1_000, ..RlcConfig::default() };
     let mut du = SplitDu::new(&CellConfig::default(), 1).unwrap();
     let ue = du.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
@@ -26,7 +28,7 @@ fn run(
         }
     }));
     let (mut now, mut reports) = (Instant::ZERO, Vec::new());
-    let mut until = |du: &mut SplitDu<()>, end: Instant| {
+    let mut until = |du: &mut SplitDu<Sent>, end: Instant| {
         while let Some(at) = du.next_deadline().filter(|at| *at <= end) {
             du.handle_timeout(at);
             while du.poll_output().is_some() {}
@@ -109,7 +111,7 @@ fn packets_of_a_handover_keep_the_sns_of_the_cu() {
 
 #[test]
 fn a_law_that_marks_the_uplink_is_refused() {
-    let mut du = SplitDu::<()>::new(&CellConfig::default(), 1).unwrap();
+    let mut du = SplitDu::<Sent>::new(&CellConfig::default(), 1).unwrap();
     let config = |law| {
         let marker = MarkerConfig { law, ..MarkerConfig::default() };
         UeConfig { uplink_marker: Some(marker), ..UeConfig::default() }

@@ -9,6 +9,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 use tidemark_radio::mcs::McsTable;
 
+use crate::sent::Sent;
+
 /// Delays in the order of arrival, with the ECN field, of packets of a size that a UE hands over at these times.
 fn delays(config: &CellConfig, ue: &UeConfig, size: u64, times: impl IntoIterator<Item = Instant>) -> Vec<(f64, Ecn)> {
     let mut cell = Cell::new(config, 1).unwrap();
@@ -19,30 +21,23 @@ fn delays(config: &CellConfig, ue: &UeConfig, size: u64, times: impl IntoIterato
             cell.handle_timeout(now);
             while let Some(output) = cell.poll_output() {
                 let Output::Uplink { at, packet, .. } = output else { panic!("{output:?}") };
-                let Sent { at: since, number } = packet.payload;
-                assert_eq!(number, arrived.len(), "in order");
+                let Sent { at: since, number, .. } = packet.payload;
+                assert_eq!(number, arrived.len() as u64, "in order");
                 arrived.push((at.since(since).as_millis_f64(), packet.ecn));
             }
         }
     };
     for at in times {
         drain(&mut cell, at);
-        let payload = Sent { at, number: sent };
+        let payload = Sent { at, number: sent, ..Sent::default() };
         sent += 1;
         cell.handle_uplink(at, UeId(0), Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload });
     }
     drain(&mut cell, Instant::from_millis(60_000));
-    assert_eq!(arrived.len(), sent, "nothing is lost");
+    assert_eq!(arrived.len() as u64, sent, "nothing is lost");
     assert!(cell.next_deadline().is_none(), "an idle cell has nothing to do");
     arrived
 }
-/// Time at which a packet was sent, and the count of those before it.
-#[derive(Clone, Debug)]
-struct Sent {
-    at: Instant,
-    number: usize,
-}
-impl tidemark_core::Inspect for Sent {}
 
 /// Outcome of flows that UEs sent for five seconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +86,7 @@ fn offered<const N: usize>(config: &CellConfig, ues: &[UeConfig], loads: [(u32, 
         let (ue, rate) = loads[index];
         next[index] = at + rate.time_to_send(size);
         let ecn = if index % 2 == 1 { Ecn::Ect1 } else { Ecn::NotEct };
-        let packet = Packet { flow: FlowId(index as u32), size, ecn, payload: Sent { at, number: 0 } };
+        let packet = Packet { flow: FlowId(index as u32), size, ecn, payload: Sent { at, ..Sent::default() } };
         cell.handle_uplink(at, UeId(ue), packet);
     }
     for (came, count) in came.iter_mut().zip(count) {

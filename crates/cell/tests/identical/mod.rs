@@ -3,6 +3,8 @@
 use tidemark_cell::{Cell, CellConfig, Output, UeConfig, UeId};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 
+use crate::sent::Sent;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Direction {
     Down,
@@ -55,7 +57,7 @@ pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration)
             while let Some(output) = cell.poll_output() {
                 match output {
                     Output::Downlink { at, ue, packet, .. } | Output::Uplink { at, ue, packet, .. } if at >= warm => {
-                        delays[ue.0 as usize].push(at.since(packet.payload.0));
+                        delays[ue.0 as usize].push(at.since(packet.payload.at));
                     }
                     _ => {}
                 }
@@ -66,7 +68,8 @@ pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration)
         }
         let number = next[ue].1 + 1;
         next[ue] = (arrival(ue, number), number);
-        let packet = Packet { flow: FlowId(ue as u32), size, ecn: Ecn::NotEct, payload: Sent(at) };
+        let packet =
+            Packet { flow: FlowId(ue as u32), size, ecn: Ecn::NotEct, payload: Sent { at, ..Sent::default() } };
         match direction {
             Direction::Down => cell.handle_downlink(at, UeId(ue as u32), packet),
             Direction::Up => cell.handle_uplink(at, UeId(ue as u32), packet),
@@ -82,11 +85,6 @@ pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration)
 fn mean_ms(delays: &[Duration]) -> f64 {
     delays.iter().map(|delay| delay.as_millis_f64()).sum::<f64>() / delays.len() as f64
 }
-
-/// Time at which a packet was sent.
-#[derive(Clone, Debug)]
-struct Sent(Instant);
-impl tidemark_core::Inspect for Sent {}
 
 /// Jain's index of the rates: 1 where all are the same.
 pub fn jain(outcomes: &[Outcome]) -> f64 {

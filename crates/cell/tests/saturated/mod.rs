@@ -3,6 +3,8 @@
 use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
+use crate::sent::Sent;
+
 /// IP bytes a second that each UE gets, over `span` after `warm_up`, with its share of the resources.
 pub fn rates(config: &CellConfig, channels: &[ChannelConfig], warm_up: Duration, span: Duration) -> Vec<(f64, f64)> {
     let mut cell = Cell::new(config, 1).unwrap();
@@ -48,9 +50,9 @@ pub fn rates(config: &CellConfig, channels: &[ChannelConfig], warm_up: Duration,
 const FIRST: FlowId = FlowId(1);
 const OTHER: FlowId = FlowId(0);
 
-fn top_up(cell: &mut Cell<()>, now: Instant, ue: u32) {
+fn top_up(cell: &mut Cell<Sent>, now: Instant, ue: u32) {
     for flow in std::iter::once(FIRST).chain([OTHER; 4_000]) {
-        let packet = Packet { flow, size: Bytes(1_500), ecn: Ecn::NotEct, payload: () };
+        let packet = Packet { flow, size: Bytes(1_500), ecn: Ecn::NotEct, payload: Sent::default() };
         cell.handle_downlink(now, UeId(ue), packet);
     }
 }
