@@ -741,6 +741,6 @@ def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     # Of 8 s, in which a slot takes half a millisecond.
     most = {"0 ms": 16_000, "5 ms": 1_700, "10 ms": 900}[period] + 200
     assert most / 4 < marking["reports"] < most and counting["reports"] < most
-    assert marking["marker"]["blind_bearers"] == 0
+    assert marking["marker"]["blind_drbs"] == 0
     assert marked["queue_ms"]["p95"] < min(60, unmarked["queue_ms"]["p95"])
     assert marked["throughput_mbps"] > 0.6 * unmarked["throughput_mbps"]

@@ -8,6 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, transmute};
 /// rely on the positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, IntoBytes, FromBytes, Immutable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[repr(C)]
 pub struct Counters {
     /// Downlink packets seen.

@@ -148,34 +148,10 @@ export interface CuStatus {
   not_admitted: Record<string, number>;
   /** Warning if reports are useless. */
   warning: string | null;
-  /** Sums over the markers of the bearers. */
-  marker: MarkerStatus;
+  /** Counters of the markers, by name, in sum over the bearers. */
+  marker: Record<string, number>;
   /** Bearers, in the order of their tunnels. */
   bearers: BearerStatus[];
-}
-
-/** Counters of its markers, of reports and of flows. */
-export interface MarkerStatus {
-  /** Acknowledgements that carried marks. */
-  rewritten_acks: number;
-  /** Marks that acknowledgements had no room for. */
-  marks_let_go: number;
-  /** Packets dropped of flows that ignored marks. */
-  overload_drops: number;
-  /** Delivery statuses without a highest transmitted SN. */
-  empty_reports: number;
-  /** SNs in reports that were never sent or were forgotten long ago. */
-  unknown_sns: number;
-  /** Flows replaced by others in a flow table. */
-  flows_evicted: number;
-  /** Flows that found no place in a flow table. */
-  flows_refused: number;
-  /** Bearers whose reports do not describe a queue. */
-  blind_bearers: number;
-  /** Delivery statuses that arrived after newer ones. */
-  stale_reports: number;
-  /** Delivery statuses with SNs of another length. */
-  mismatched_reports: number;
 }
 
 /** A bearer, and its marker's estimate of the DU's queue. */

@@ -5,6 +5,7 @@ use std::fmt;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::metrics::MetricType;
 use serde::Serialize;
 use tidemark_emu::{CuBearer, CuState, laws};
 use tidemark_marker::Counters;
@@ -46,35 +47,10 @@ rows! {
         not_admitted: BTreeMap<String, u64>,
         /// Warning if reports are useless.
         pub(super) warning: Option<String>,
-        /// Sums over the markers of the bearers.
-        marker: MarkerStatus,
+        /// Counters of the markers, by name, in sum over the bearers.
+        marker: BTreeMap<String, u64>,
         /// Bearers, in the order of their tunnels.
         pub(super) bearers: Vec<BearerStatus>,
-    }
-
-    /// Counters of its markers, of reports and of flows.
-    #[derive(Debug, Serialize)]
-    struct MarkerStatus {
-        /// Acknowledgements that carried marks.
-        rewritten_acks: u64 = Counter("rewritten_acks"),
-        /// Marks that acknowledgements had no room for.
-        marks_let_go: u64 = Counter("marks_let_go"),
-        /// Packets dropped of flows that ignored marks.
-        overload_drops: u64 = Counter("overload_drops"),
-        /// Delivery statuses without a highest transmitted SN.
-        empty_reports: u64 = Counter("empty_reports"),
-        /// SNs in reports that were never sent or were forgotten long ago.
-        unknown_sns: u64 = Counter("unknown_sns"),
-        /// Flows replaced by others in a flow table.
-        flows_evicted: u64 = Counter("evicted_flows"),
-        /// Flows that found no place in a flow table.
-        flows_refused: u64 = Counter("refused_flows"),
-        /// Bearers whose reports do not describe a queue.
-        blind_bearers: u64 = Gauge("blind_bearers"),
-        /// Delivery statuses that arrived after newer ones.
-        stale_reports: u64 = Counter("stale_reports"),
-        /// Delivery statuses with SNs of another length.
-        mismatched_reports: u64 = Counter("mismatched_reports"),
     }
 
     /// A bearer, and its marker's estimate of the DU's queue.
@@ -138,22 +114,35 @@ impl BearerStatus {
     }
 }
 
-impl MarkerStatus {
-    /// Warning if reports are useless.
-    fn warning(&self) -> Option<String> {
-        let mismatched = self.mismatched_reports;
-        if mismatched > 0 {
-            return Some(format!(
-                "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same SN length (`pdcp_sn` of the bearer)"
-            ));
-        }
-        let blind = self.blind_bearers;
-        (blind > 0).then(|| {
-            format!(
-                "the DU's reports for {blind} bearers follow the packets it received, not those it transmitted: they do not show its queue, and marks based on them are blind"
-            )
-        })
+/// Gives the counters of a marker by their names.
+fn by_name(counters: &Counters) -> BTreeMap<String, u64> {
+    serde_json::to_value(counters).and_then(serde_json::from_value).unwrap_or_default()
+}
+
+/// Writes the counters of a marker as metrics, whose help is what the marker's documentation says of each.
+fn expose(to: &mut DescriptorEncoder<'_>, by_name: &BTreeMap<String, u64>) -> fmt::Result {
+    let schema = schemars::schema_for!(Counters);
+    by_name.iter().try_for_each(|(name, value)| {
+        let help = schema.pointer(&format!("/properties/{name}/description")).and_then(|help| help.as_str());
+        let help = help.unwrap_or_default().replace('\n', " ");
+        let sample = [(Labels::new(), *value as f64)];
+        exposition::write_family(to, &format!("cu_marker_{name}"), MetricType::Counter, &help, sample)
+    })
+}
+
+/// Warning if reports are useless.
+fn warning(counters: &Counters) -> Option<String> {
+    let (mismatched, blind) = (counters.mismatched_reports, counters.blind_drbs);
+    if mismatched > 0 {
+        return Some(format!(
+            "{mismatched} reports of the DU named PDCP SNs that were not sent: nothing is marked. Give CU and DU the same SN length (`pdcp_sn` of the bearer)"
+        ));
     }
+    (blind > 0).then(|| {
+        format!(
+            "the DU's reports for {blind} bearers follow the packets it received, not those it transmitted: they do not show its queue, and marks based on them are blind"
+        )
+    })
 }
 
 impl CuStatus {
@@ -164,19 +153,10 @@ impl CuStatus {
             Some(BearerStatus::of(&named.get(bearer.ue.0 as usize)?.name, tag(law, "law"), bearer))
         });
         let counters = state.counters;
-        let sum = |counter: fn(&Counters) -> u64| state.bearers.iter().map(|bearer| counter(&bearer.marker)).sum();
-        let marker = MarkerStatus {
-            rewritten_acks: sum(|marker| marker.rewritten_acks),
-            marks_let_go: sum(|marker| marker.marks_let_go),
-            overload_drops: sum(|marker| marker.overload_drops),
-            empty_reports: sum(|marker| marker.empty_reports),
-            unknown_sns: sum(|marker| marker.unknown_sns),
-            flows_evicted: sum(|marker| marker.flows_evicted),
-            flows_refused: sum(|marker| marker.flows_refused),
-            blind_bearers: sum(|marker| marker.blind_drbs),
-            stale_reports: sum(|marker| marker.stale_reports),
-            mismatched_reports: sum(|marker| marker.mismatched_reports),
-        };
+        let marker = state.bearers.iter().fold(Counters::default(), |mut sum, bearer| {
+            sum += bearer.marker;
+            sum
+        });
         Self {
             name: scenario.name.clone(),
             t_s: state.now.as_secs_f64(),
@@ -190,8 +170,8 @@ impl CuStatus {
             lost: state.bearers.iter().map(|bearer| bearer.lost).sum(),
             unroutable: counters.unroutable,
             not_admitted: admission::by_name(counters.refused),
-            warning: marker.warning(),
-            marker,
+            warning: warning(&marker),
+            marker: by_name(&marker),
             bearers: bearers.collect(),
         }
     }
@@ -205,7 +185,7 @@ impl CuStatus {
 impl Collector for CuStatus {
     fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
         exposition::write_rows(&mut to, "cu_", [(Labels::new(), self)].into_iter())?;
-        exposition::write_rows(&mut to, "cu_", [(Labels::new(), &self.marker)].into_iter())?;
+        expose(&mut to, &self.marker)?;
         let labels = |of: &BearerStatus| vec![("ue", of.ue.clone()), ("drb", of.drb.to_string())];
         exposition::write_rows(&mut to, "cu_", self.bearers.iter().map(|bearer| (labels(bearer), bearer)))?;
         admission::expose(&mut to, &self.not_admitted)
@@ -221,6 +201,22 @@ mod tests {
     use tidemark_marker::Estimate;
 
     use super::*;
+
+    #[test]
+    fn every_counter_of_the_markers_is_exposed_with_its_sentence() {
+        let counters = Counters { packets: 7, stale_reports: 2, ..Counters::default() };
+        let named = by_name(&counters);
+        assert_eq!(named.len(), size_of::<Counters>() / size_of::<u64>());
+        let scenario =
+            Scenario::parse("test", "name = \"gnb\"\nduration = \"1 s\"\n[[ue]]\nname = \"a\"", Path::new(""), &[])
+                .unwrap();
+        let text = CuStatus { marker: named, ..CuStatus::of(&scenario, &CuState::default()) }.prometheus();
+        assert!(text.contains("tidemark_cu_marker_packets_total 7\n"));
+        let help = "# HELP tidemark_cu_marker_stale_reports_total Reports of an SN that an earlier report had passed: they came out of order, or twice.\n";
+        assert!(text.contains(help), "{text}");
+        let two_lines = "# HELP tidemark_cu_marker_marks_let_go_total Marks of `short_circuited` for which no acknowledgement had room, so that the sender has not read them. The next packet";
+        assert!(text.contains(two_lines), "{text}");
+    }
 
     #[test]
     fn each_bearer_has_its_law_and_samples_of_its_own() {
