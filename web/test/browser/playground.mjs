@@ -5,9 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { after, test } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import { instantiate } from "../../src/playground/simulator.js";
-import { findChromium, launch, open, shot } from "./page.mjs";
+import { faults, findChromium, launch, open, shot } from "./page.mjs";
 
 /** Threads begin at an address of the page's own. */
 const foreign = (/** @type {string[]} */ complaints) => complaints.filter((complaint) => !complaint.startsWith("request for blob:"));
@@ -88,8 +87,7 @@ if (chromium === undefined) {
       await linked.close();
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
       await page.screenshot({ path: shot(`playground-${colorScheme}-${width}`), fullPage: true });
-      const { violations } = await new AxeBuilder({ page }).options({ preload: false }).analyze();
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`), []);
+      assert.deepEqual(await faults(page, { preload: false }), []);
       assert.deepEqual(foreign(complaints), []);
       await close();
     });

@@ -21,6 +21,13 @@ const MOST_ELEMENTS = 2_200;
 const url3 = write("sample-3.html", sample(3));
 const url64 = write("sample-64.html", sample(64));
 
+test("a page without words for its picture, and with a faint text, has two faults", async () => {
+  const page = await browser.newPage();
+  await page.setContent('<html lang="en"><title>t</title><main><h1>t</h1><img src="data:,"><p style="color: #ddd">faint</p></main></html>');
+  assert.deepEqual((await faults(page)).map((fault) => fault.split(":")[0]).sort(), ["color-contrast", "image-alt"]);
+  await page.close();
+});
+
 for (const count of [3, 64]) {
   const data = sample(count);
   const url = count === 3 ? url3 : url64;
