@@ -65,6 +65,11 @@ fn with_meant(said: &str, wanted: &str) -> String {
     }
 }
 
+/// True for a name that is another but for one slip of the hand: a letter more, fewer, wrong, or before its neighbour.
+pub fn is_slip(name: &str, of: &str) -> bool {
+    strsim::damerau_levenshtein(name, of) == 1
+}
+
 /// Known name that is most like a wrong one, if it is alike enough to be meant.
 pub fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let alike = known.into_iter().map(|other| (strsim::jaro_winkler(name, other), other));

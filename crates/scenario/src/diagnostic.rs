@@ -40,6 +40,10 @@ impl ScenarioError {
             let path: Vec<_> = path.iter().map(String::as_str).collect();
             return Self::in_field(file, text, &path, remedy::in_toml(message));
         }
+        if let Some((path, key, meant)) = slip_at(text, &span, message) {
+            let path: Vec<_> = path.iter().chain([&key]).map(String::as_str).collect();
+            return Self::in_field(file, text, &path, format!("unknown field `{key}`: did you mean `{meant}`?"));
+        }
         let path = path_at(text, &span).filter(|path| !path.is_empty()).or_else(|| unknown_at(text, &span, message));
         let with_kind = path.as_ref().and_then(|path| remedy::with_kind(path, message));
         let mut said = remedy::quoted(text, &span, message)
@@ -161,6 +165,17 @@ fn unknown_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<Str
     is_written(text, &path).then_some(path)
 }
 
+/// The table at a place, and a key of it that is the missing field but for a slip of the hand: without that field, such as the `law` of a marker,
+/// the reader can't say which others are unknown.
+fn slip_at(text: &str, place: &Range<usize>, message: &str) -> Option<(Vec<String>, String, String)> {
+    let missing = message.strip_prefix("missing field `")?.split('`').next()?;
+    let table = table_at(text, place)?;
+    let root: toml::Table = text.parse().ok()?;
+    let keys = if table.is_empty() { Some(&root) } else { value_at(&root, &table)?.as_table() };
+    let key = keys?.keys().find(|key| tidemark_core::words::is_slip(key, missing))?;
+    Some((table, key.clone(), missing.into()))
+}
+
 /// The path of a text that a message begins with, a name that is none of those expected or a quantity that can't be, where the reader of the form tells
 /// the place of the table only.
 fn variant_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<String>> {
@@ -238,6 +253,10 @@ mod tests {
         let text = "name = \"x\"\nduration = \"1 s\"\n[[ue]]\nname = \"a\"\n[[flow]]\nname = \"f\"\nue = \"a\"\n";
         let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
         assert!(error.starts_with("x.toml:5: missing field `round_trip`: ") && error.len() > 60, "{error}");
+        // A table whose kind is missing can't say which fields are unknown.
+        let text = "name = \"x\"\nduration = \"1 s\"\n[marker]\nlwa = \"tide\"\n";
+        let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err();
+        assert_eq!(error.to_string(), "x.toml:4: marker.lwa: unknown field `lwa`: did you mean `law`?");
         // Two tables have a required `rate`.
         let text = "name = \"x\"\nduration = \"1 s\"\n[[router]]\nname = \"r\"\n";
         let error = crate::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
