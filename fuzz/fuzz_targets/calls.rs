@@ -347,8 +347,9 @@ impl World {
         // SAFETY: the instance lives.
         assert_eq!(self.hot(|| unsafe { tidemark_read_totals(self.instance, &mut now) }), Status::Ok);
         assert!(now.downlink >= self.last.downlink && now.uplink >= self.last.uplink);
-        assert!(now.packets >= self.last.packets && now.pdus >= self.last.pdus && now.reports >= self.last.reports);
-        assert!(now.unparsed >= self.last.unparsed && now.unknown_sns >= self.last.unknown_sns);
+        assert!(now.sums.packets >= self.last.sums.packets && now.sums.pdus >= self.last.sums.pdus);
+        assert!(now.sums.reports >= self.last.sums.reports && now.sums.unknown_sns >= self.last.sums.unknown_sns);
+        assert!(now.unparsed >= self.last.unparsed);
         assert!(now.ues < UES as u64 && now.busy == 0);
         let capacity = usize::from(choices.below(TIDEMARK_MAX_NOTICES as u8 + 2));
         let mut notices = Box::<[Notice]>::new_uninit_slice(capacity);
