@@ -252,8 +252,8 @@ fn bytes_of_a_slot(config: &CellConfig, mbps: f64) -> f64 {
     mbps * 125_000.0 * config.slot().as_secs_f64()
 }
 
-/// Those who have a queue share each slot in small blocks. One that came before all others, and has none, sends a packet in fewer and larger
-/// ones: of equal resources it has more.
+/// Those who have a queue share each slot in blocks of 4.6 resource blocks, each of which carries 4.1 bytes. One that came before all others, and
+/// has none, sends a packet in blocks of 37 with 6.2 bytes each: of a tenth fewer it has a third more.
 #[test]
 fn a_ue_without_a_queue_has_more_where_headers_take_a_third_of_a_share() {
     let config = cell("DDDDDDDDSU", SchedulerConfig::RoundRobin(Default::default()));
